@@ -1,0 +1,89 @@
+"""Settings: what a user may choose, from ``[tool.pool_lint]`` of pyproject.toml and from flags."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pool_lint.catalog.load import parse_pools
+from pool_lint.files import PoolLintError, read_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pool_lint.catalog.spec import PoolSpec
+
+MAY_RAISE = ("calls", "handle", "any")
+KEYS = ("may_raise", "no_raise", "pool")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user may choose.
+
+    ``may_raise`` says what is taken to raise: ``calls`` (calls, awaits, subscripts and the like), ``handle``
+    (only what touches the borrowed object) or ``any`` (arithmetic and attribute loads too).
+    ``no_raise`` adds functions, by dotted name, and methods, by name, that never raise.
+    ``models`` are the user's own pools, in the catalog's schema.
+    """
+
+    may_raise: str = "calls"
+    no_raise: tuple[str, ...] = ()
+    models: tuple[PoolSpec, ...] = ()
+
+
+def load_settings(start_dir: Path) -> Settings:
+    """Return the settings of the nearest pyproject.toml in ``start_dir`` or a folder above it."""
+    start = start_dir.absolute()
+    for folder in (start, *start.parents):
+        path = folder / "pyproject.toml"
+        if path.is_file():
+            return _settings_of(path)
+    return Settings()
+
+
+def parse_settings(table: Mapping[str, object], where: str) -> Settings:
+    """Return the settings of one table; ``where`` names it in errors."""
+    for key in table:
+        if key not in KEYS:
+            near = difflib.get_close_matches(key.replace("-", "_"), KEYS, n=1)
+            hint = f"; did you mean {near[0]}?" if near else f"; known keys: {', '.join(KEYS)}"
+            raise PoolLintError(f"{where}.{key}: unknown key{hint}")
+    models = parse_pools({"pool": table["pool"]}, where) if "pool" in table else ()
+    return override(Settings(models=models), table.get("may_raise"), table.get("no_raise"), f"{where}.")
+
+
+def override(settings: Settings, may_raise: object, no_raise: object, prefix: str) -> Settings:
+    """Return ``settings`` with those values that are not None; ``prefix`` and key name them in errors."""
+    if may_raise is not None:
+        settings = replace(settings, may_raise=_choice(may_raise, f"{prefix}may_raise"))
+    if no_raise is not None:
+        settings = replace(settings, no_raise=_names(no_raise, f"{prefix}no_raise"))
+    return settings
+
+
+def _settings_of(path: Path) -> Settings:
+    table: object = read_toml(path)
+    for key in ("tool", "pool_lint"):
+        table = table.get(key, {}) if isinstance(table, dict) else table
+    if not isinstance(table, dict):
+        raise PoolLintError(f"{path}: tool.pool_lint: must be a table")
+    return parse_settings(table, f"{path}: tool.pool_lint")
+
+
+def _choice(value: object, where: str) -> str:
+    if value not in MAY_RAISE:
+        raise PoolLintError(f"{where}: {value!r} is not one of {', '.join(MAY_RAISE)}")
+    return str(value)
+
+
+def _names(value: object, where: str) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
+        raise PoolLintError(f"{where}: must be a list of names")
+    names: Sequence[str] = value
+    for name in names:
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise PoolLintError(f"{where}: {name!r} is not a name")
+    return tuple(names)

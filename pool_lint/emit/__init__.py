@@ -1,0 +1,1 @@
+"""Emitters: one function from findings to text each."""

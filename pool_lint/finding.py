@@ -1,0 +1,35 @@
+"""Findings: the values that rules give and emitters print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+INTERNAL_ERROR = "POL000"
+
+# Codes that stay off until a user selects them; the tests compare them with the rules' own flags.
+# They are named here and not asked of the rules, so that flake8 can start without loading the analysis.
+OFF_BY_DEFAULT = (INTERNAL_ERROR, "POL405", "POL407")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Step:
+    """One step of a witness: a line of the path that breaks the rule, and what happens there."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One broken rule at one place.
+
+    Lines count from 1, columns from 0.  The fields are in the order in which findings are sorted:
+    two findings differ in line, column or code before anything else is compared.
+    """
+
+    line: int
+    column: int
+    code: str
+    message: str
+    witness: tuple[Step, ...] = ()
+    function: str = ""

@@ -1,0 +1,75 @@
+"""The flake8 plugin: hand flake8's view of a file to the engine and its findings back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from flake8.exceptions import ExecutionError
+
+from pool_lint import __version__
+from pool_lint.config import MAY_RAISE, Settings, load_settings, override
+from pool_lint.files import PoolLintError
+from pool_lint.finding import OFF_BY_DEFAULT
+
+if TYPE_CHECKING:
+    import argparse
+    import ast
+    from collections.abc import Iterator, Sequence
+
+    from flake8.options.manager import OptionManager
+
+
+class PoolLintPlugin:
+    """One file as flake8 hands it over; ``run`` gives its findings."""
+
+    name = "pool_lint"
+    version = __version__
+    settings: ClassVar[Settings] = Settings()
+    hidden: ClassVar[frozenset[str]] = frozenset(OFF_BY_DEFAULT)
+
+    def __init__(self, tree: ast.AST, lines: Sequence[str], filename: str) -> None:
+        self._tree = tree
+        self._lines = lines
+        self._filename = filename
+
+    @staticmethod
+    def add_options(manager: OptionManager) -> None:
+        """Declare the options, on the command line and in flake8's configuration, and what is off by default."""
+        manager.extend_default_ignore(list(OFF_BY_DEFAULT))
+        manager.add_option(
+            "--pool-lint-may-raise",
+            metavar="WHAT",
+            parse_from_config=True,
+            help=f"what is taken to raise: {', '.join(MAY_RAISE)} (default: {Settings().may_raise})",
+        )
+        manager.add_option(
+            "--pool-lint-no-raise",
+            metavar="NAMES",
+            parse_from_config=True,
+            comma_separated_list=True,
+            help="functions (dotted names) and methods (names) that never raise, comma-separated",
+        )
+
+    @classmethod
+    def parse_options(cls, options: argparse.Namespace) -> None:
+        """Take the settings of pyproject.toml and, over them, those given to flake8."""
+        try:
+            settings = Settings() if options.isolated else load_settings(Path.cwd())
+            cls.settings = override(
+                settings, options.pool_lint_may_raise, options.pool_lint_no_raise, "flake8 option pool_lint_"
+            )
+        except PoolLintError as error:
+            raise ExecutionError(str(error)) from error
+        # flake8 forgets the default ignore list as soon as a user sets `ignore`; opt-in rules stay off even then
+        selected = (*(options.select or ()), *(options.extend_select or ()))
+        cls.hidden = frozenset(code for code in OFF_BY_DEFAULT if not code.startswith(selected))
+
+    def run(self) -> Iterator[tuple[int, int, str, type[PoolLintPlugin]]]:
+        """Yield line, column and text of each finding."""
+        # the analysis and its parser are loaded when the first file needs them, not for `flake8 --help`
+        from pool_lint.engine import check_text  # noqa: PLC0415
+
+        for finding in check_text("".join(self._lines), self._filename, self.settings, self._tree):
+            if finding.code not in self.hidden:
+                yield finding.line, finding.column, f"{finding.code} {finding.message}", type(self)
