@@ -24,18 +24,18 @@ def without_silenced(findings: Iterable[Finding], text: str) -> list[Finding]:
     lines = list(io.StringIO(text))
     if any(NOQA_FILE.match(line) for line in lines):
         return []
-    statements = _statements(lines)
-    return [finding for finding in kept if not _is_silenced(finding, statements.get(finding.line, ""))]
+    joined = _joined_lines(lines)
+    return [finding for finding in kept if not _is_silenced(finding, joined.get(finding.line, ""))]
 
 
-def _is_silenced(finding: Finding, statement: str) -> bool:
+def _is_silenced(finding: Finding, comment: str) -> bool:
     # flake8 reads the comment itself, so that both commands agree in every release of it
-    violation = Violation(finding.code, "", finding.line, finding.column, finding.message, statement)
+    violation = Violation(finding.code, "", finding.line, finding.column, finding.message, comment)
     return bool(violation.is_inline_ignored(disable_noqa=False))
 
 
-def _statements(lines: list[str]) -> dict[int, str]:
-    """Map each line to the text of its statement: a comment counts for all lines of a statement."""
+def _joined_lines(lines: list[str]) -> dict[int, str]:
+    """Map each line to the text in which its comment is sought: all lines that a string or a backslash joins."""
     found = dict(enumerate(lines, 1))
     first = 0
     try:

@@ -55,9 +55,11 @@ class PoolLintPlugin:
     def parse_options(cls, options: argparse.Namespace) -> None:
         """Take the settings of pyproject.toml and, over them, those given to flake8."""
         try:
-            settings = Settings() if options.isolated else load_settings(Path.cwd())
             cls.settings = override(
-                settings, options.pool_lint_may_raise, options.pool_lint_no_raise, "flake8 option pool_lint_"
+                load_settings(Path.cwd()),
+                options.pool_lint_may_raise,
+                options.pool_lint_no_raise,
+                "flake8 option pool_lint_",
             )
         except PoolLintError as error:
             raise ExecutionError(str(error)) from error

@@ -1,0 +1,95 @@
+"""Every rule keeps the contract: a code, a name, a message, documentation whose examples are true, a fixture."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pool_lint.engine import check_text
+
+from pool_lint.cli import main
+from pool_lint.config import Settings
+from pool_lint.finding import OFF_BY_DEFAULT
+from pool_lint.rules import load_rules
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+ROOT = Path(__file__).parent.parent
+FILES = sorted((ROOT / "pool_lint" / "rules").glob("pol*.py"))
+BEGIN, END = "<!-- rules: begin -->\n", "<!-- rules: end -->\n"
+
+
+@pytest.fixture(params=FILES, ids=lambda path: path.stem)
+def module(request: pytest.FixtureRequest) -> ModuleType:
+    return importlib.import_module(f"pool_lint.rules.{request.param.stem}")
+
+
+def examples(module: ModuleType, heading: str) -> list[str]:
+    """Return the indented blocks that follow ``Bad:`` or ``Good:`` in a rule's docstring."""
+    blocks = re.findall(rf"^{heading}:\n((?:[ ]+.*\n|\n)+)", f"{textwrap.dedent(module.__doc__ or '')}\n", re.MULTILINE)
+    return [textwrap.dedent(block).strip("\n") + "\n" for block in blocks]
+
+
+def reported(text: str) -> list[str]:
+    return [finding.code for finding in check_text(text, "example.py", Settings())]
+
+
+def test_a_rule_has_code_name_and_message(module: ModuleType) -> None:
+    rule = module.RULE
+    stem = module.__name__.rpartition(".")[2]
+    assert re.fullmatch(r"POL\d{3}", rule.code)
+    assert stem == f"{rule.code.lower()}_{rule.name.replace('-', '_')}" or stem.startswith(f"{rule.code.lower()}_")
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name)
+    assert rule.message
+    assert not rule.message.endswith(".")
+    assert rule.opt_in == (rule.code in OFF_BY_DEFAULT)
+
+
+def test_the_documentation_begins_with_one_summary_line(module: ModuleType) -> None:
+    summary, blank, *rest = (module.__doc__ or "").split("\n")
+    assert summary.endswith(".")
+    assert len(summary) <= 120
+    assert blank == ""
+    assert any(line.strip() for line in rest)
+    assert module.RULE.doc.partition("\n")[0] == summary
+
+
+def test_bad_examples_give_this_code(module: ModuleType) -> None:
+    bad = examples(module, "Bad")
+    assert bad
+    for text in bad:
+        assert module.RULE.code in reported(text), text
+
+
+def test_good_examples_give_no_finding(module: ModuleType) -> None:
+    good = examples(module, "Good")
+    assert good
+    for text in good:
+        assert [code for code in reported(text) if code == module.RULE.code or code not in OFF_BY_DEFAULT] == [], text
+
+
+def test_a_rule_has_a_fixture(module: ModuleType) -> None:
+    wanted = re.compile(rf"# want:.*\b{module.RULE.code}\b")
+    assert any(wanted.search(path.read_text(encoding="utf-8")) for path in (ROOT / "fixtures").rglob("*.py"))
+
+
+def test_every_rule_file_is_loaded_once_and_in_order() -> None:
+    codes = [rule.code for rule in load_rules()]
+    assert codes == sorted(set(codes))
+    assert codes == [path.stem[:6].upper() for path in FILES]
+
+
+def test_the_readme_has_the_generated_table(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> None:
+    readme = ROOT / "README.md"
+    assert main(["rules", "--markdown"]) == 0
+    table = capsys.readouterr().out
+    before, _, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    if request.config.getoption("--update"):
+        readme.write_text(f"{before}{BEGIN}{table}{END}{after}", encoding="utf-8", newline="\n")
+    assert f"{BEGIN}{table}{END}" in readme.read_text(encoding="utf-8")
