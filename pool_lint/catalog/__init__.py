@@ -1,0 +1,1 @@
+"""What is known of pool libraries, written in TOML: one file per library."""

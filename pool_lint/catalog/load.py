@@ -1,0 +1,155 @@
+"""Load the catalog: what the package's TOML files say of pools, containers, calls and exceptions."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pool_lint.catalog.schema import dotted, listed, name, read_table, text
+from pool_lint.catalog.spec import Catalog, ContainerSpec, PoolSpec, with_specs
+from pool_lint.files import PoolLintError, read_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+FOLDER = Path(__file__).parent
+
+# These files hold something else than the pools of one library.
+CONTAINERS = "stdlib.toml"
+CALLS = "no_raise.toml"
+ERRORS = "errors.toml"
+OTHERS = (CONTAINERS, CALLS, ERRORS)
+
+_CALL_KEYS = {
+    "functions": listed(dotted),
+    "methods": listed(name),
+    "logger_factories": listed(dotted),
+    "logger_names": listed(name),
+    "logger_methods": listed(name),
+    "never_keep": listed(dotted),
+}
+
+
+@functools.cache
+def load_catalog() -> Catalog:
+    """Return all that the package knows, read once in a process."""
+    return catalog_of({path.name: read_toml(path) for path in sorted(FOLDER.glob("*.toml"))})
+
+
+def catalog_of(files: Mapping[str, Mapping[str, object]]) -> Catalog:
+    """Return the catalog that parsed TOML files make together, by their names."""
+    specs = tuple(spec for where, table in files.items() if where not in OTHERS for spec in _library(table, where))
+    _refuse_twice(specs)
+    containers = parse_containers(files.get(CONTAINERS, {}), CONTAINERS)
+    calls = parse_calls(files.get(CALLS, {}), CALLS)
+    parents, aliases = parse_errors(files.get(ERRORS, {}), ERRORS)
+    empty = Catalog(
+        specs=(),
+        by_class={},
+        by_factory={},
+        never_keep=calls["never_keep"],
+        no_raise_methods=calls["methods"],
+        no_raise_functions=calls["functions"],
+        containers=containers,
+        by_container={class_: container for container in containers for class_ in container.classes},
+        logger_factories=calls["logger_factories"],
+        logger_names=calls["logger_names"],
+        logger_methods=calls["logger_methods"],
+        error_parents=parents,
+        error_aliases=aliases,
+    )
+    return with_specs(empty, specs)
+
+
+def parse_pools(mapping: Mapping[str, object], where: str) -> tuple[PoolSpec, ...]:
+    """Return the pools of ``mapping["pool"]``, a list of tables; ``where`` names the file and the key above it.
+
+    The keys ``library`` and ``distributions`` beside it hold for each of them.
+    """
+    entries = mapping.get("pool", [])
+    key = _key(where, "pool")
+    if not isinstance(entries, list):
+        raise PoolLintError(f"{key}: must be a list of tables")
+    specs = tuple(_pool(entry, f"{key}[{position}]", mapping, where) for position, entry in enumerate(entries))
+    _refuse_twice(specs, key)
+    return specs
+
+
+def parse_containers(mapping: Mapping[str, object], where: str) -> tuple[ContainerSpec, ...]:
+    """Return the containers of ``mapping["container"]``."""
+    _refuse_unknown(mapping, ("container",), where)
+    key = _key(where, "container")
+    entries = mapping.get("container", [])
+    return listed(lambda entry, at: read_table(ContainerSpec, entry, at))(entries, key)
+
+
+def parse_calls(mapping: Mapping[str, object], where: str) -> dict[str, frozenset[str]]:
+    """Return the lists of calls that do not raise or never keep what they are given."""
+    _refuse_unknown(mapping, tuple(_CALL_KEYS), where)
+    return {key: frozenset(read(mapping.get(key, []), _key(where, key))) for key, read in _CALL_KEYS.items()}
+
+
+def parse_errors(mapping: Mapping[str, object], where: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return which exception derives from which, and which names mean the same one.
+
+    Each table of ``parents`` is named for a base and lists what derives from it; each of ``aliases`` is named
+    for the name that is used here and lists the others.
+    """
+    _refuse_unknown(mapping, ("parents", "aliases"), where)
+    parents = _by_member(mapping.get("parents", {}), _key(where, "parents"))
+    aliases = _by_member(mapping.get("aliases", {}), _key(where, "aliases"))
+    for child in parents:
+        if child in aliases:
+            raise PoolLintError(f"{_key(where, 'parents')}: {child!r} is an alias of {aliases[child]!r}")
+    return parents, aliases
+
+
+def _library(table: Mapping[str, object], where: str) -> tuple[PoolSpec, ...]:
+    _refuse_unknown(table, ("library", "distributions", "pool"), where)
+    if "library" not in table:
+        raise PoolLintError(f"{where}: library: missing key")
+    return parse_pools(table, where)
+
+
+def _pool(entry: object, at: str, above: Mapping[str, object], where: str) -> PoolSpec:
+    given: dict[str, object] = {}
+    if "library" in above:
+        given["library"] = text(above["library"], _key(where, "library"))
+    elif isinstance(entry, dict) and isinstance(entry.get("id"), str):
+        given["library"] = entry["id"].split(".")[0]
+    if "distributions" in above:
+        given["distributions"] = listed(text)(above["distributions"], _key(where, "distributions"))
+    return read_table(PoolSpec, entry, at, given)
+
+
+def _by_member(value: object, where: str) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise PoolLintError(f"{where}: must be a table")
+    read: Callable[[object, str], tuple[str, ...]] = listed(dotted)
+    found: dict[str, str] = {}
+    for head, members in value.items():
+        for member in read(members, f"{where}.{head!r}"):
+            if member in found:
+                raise PoolLintError(f"{where}.{head!r}: {member!r} is listed twice")
+            found[member] = dotted(head, where)
+    return found
+
+
+def _refuse_twice(specs: tuple[PoolSpec, ...], where: str = "") -> None:
+    seen: dict[str, PoolSpec] = {}
+    for spec in specs:
+        if spec.id in seen:
+            raise PoolLintError(f"{where or f'{spec.library}: pool'}: the id {spec.id!r} is used twice")
+        seen[spec.id] = spec
+
+
+def _refuse_unknown(mapping: Mapping[str, object], known: tuple[str, ...], where: str) -> None:
+    for key in mapping:
+        if key not in known:
+            raise PoolLintError(f"{_key(where, key)}: unknown key; known keys: {', '.join(known)}")
+
+
+def _key(where: str, key: str) -> str:
+    # "pyproject.toml: tool.pool_lint" already holds a key, "psycopg2.toml" does not.
+    return f"{where}.{key}" if ": " in where else f"{where}: {key}"
