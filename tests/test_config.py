@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
 
 import pytest
 
 from pool_lint.config import Settings, load_settings, override, parse_settings
 from pool_lint.files import PoolLintError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MODEL = """
 [[tool.pool_lint.pool]]
@@ -81,6 +79,13 @@ def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(PoolLintError, match="is not valid TOML: not UTF-8 at byte 0"):
         load_settings(tmp_path)
+
+
+def test_the_examples_of_the_readme_are_valid(tmp_path: Path) -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```toml\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    assert len(examples) == 2
+    assert load_settings(written(tmp_path, "".join(examples))).models[0].id == "stagehand.stage"
 
 
 def test_flags_override_what_they_name() -> None:

@@ -8,9 +8,8 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import LEAK
+from conftest import LEAK, heads
 from pool_lint.engine import check_text
-from test_cli import heads
 
 from pool_lint.config import Settings
 from pool_lint.finding import INTERNAL_ERROR
