@@ -1,0 +1,1 @@
+"""The execution oracle: generated functions are run on every path, and what leaks is compared with what is reported."""
