@@ -6,12 +6,12 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pool_lint.catalog.schema import dotted, listed, name, read_table, text
+from pool_lint.catalog.schema import checked, dotted, listed, name, table, text
 from pool_lint.catalog.spec import Catalog, ContainerSpec, PoolSpec, with_specs
 from pool_lint.files import PoolLintError, read_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 FOLDER = Path(__file__).parent
 
@@ -39,7 +39,7 @@ def load_catalog() -> Catalog:
 
 def catalog_of(files: Mapping[str, Mapping[str, object]]) -> Catalog:
     """Return the catalog that parsed TOML files make together, by their names."""
-    specs = tuple(spec for where, table in files.items() if where not in OTHERS for spec in _library(table, where))
+    specs = tuple(spec for where, found in files.items() if where not in OTHERS for spec in _library(found, where))
     _refuse_twice(specs)
     containers = parse_containers(files.get(CONTAINERS, {}), CONTAINERS)
     calls = parse_calls(files.get(CALLS, {}), CALLS)
@@ -81,13 +81,13 @@ def parse_containers(mapping: Mapping[str, object], where: str) -> tuple[Contain
     _refuse_unknown(mapping, ("container",), where)
     key = _key(where, "container")
     entries = mapping.get("container", [])
-    return listed(lambda entry, at: read_table(ContainerSpec, entry, at))(entries, key)
+    return checked(listed(table(ContainerSpec)), entries, key)
 
 
 def parse_calls(mapping: Mapping[str, object], where: str) -> dict[str, frozenset[str]]:
     """Return the lists of calls that do not raise or never keep what they are given."""
     _refuse_unknown(mapping, tuple(_CALL_KEYS), where)
-    return {key: frozenset(read(mapping.get(key, []), _key(where, key))) for key, read in _CALL_KEYS.items()}
+    return {key: frozenset(checked(read, mapping.get(key, []), _key(where, key))) for key, read in _CALL_KEYS.items()}
 
 
 def parse_errors(mapping: Mapping[str, object], where: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -105,34 +105,34 @@ def parse_errors(mapping: Mapping[str, object], where: str) -> tuple[dict[str, s
     return parents, aliases
 
 
-def _library(table: Mapping[str, object], where: str) -> tuple[PoolSpec, ...]:
-    _refuse_unknown(table, ("library", "distributions", "pool"), where)
-    if "library" not in table:
+def _library(mapping: Mapping[str, object], where: str) -> tuple[PoolSpec, ...]:
+    _refuse_unknown(mapping, ("library", "distributions", "pool"), where)
+    if "library" not in mapping:
         raise PoolLintError(f"{where}: library: missing key")
-    return parse_pools(table, where)
+    return parse_pools(mapping, where)
 
 
 def _pool(entry: object, at: str, above: Mapping[str, object], where: str) -> PoolSpec:
     given: dict[str, object] = {}
     if "library" in above:
-        given["library"] = text(above["library"], _key(where, "library"))
+        given["library"] = checked(text, above["library"], _key(where, "library"))
     elif isinstance(entry, dict) and isinstance(entry.get("id"), str):
         given["library"] = entry["id"].split(".")[0]
     if "distributions" in above:
-        given["distributions"] = listed(text)(above["distributions"], _key(where, "distributions"))
-    return read_table(PoolSpec, entry, at, given)
+        given["distributions"] = checked(listed(text), above["distributions"], _key(where, "distributions"))
+    return checked(table(PoolSpec, given), entry, at)
 
 
 def _by_member(value: object, where: str) -> dict[str, str]:
     if not isinstance(value, dict):
         raise PoolLintError(f"{where}: must be a table")
-    read: Callable[[object, str], tuple[str, ...]] = listed(dotted)
     found: dict[str, str] = {}
     for head, members in value.items():
-        for member in read(members, f"{where}.{head!r}"):
+        checked(dotted, head, where)
+        for member in checked(listed(dotted), members, f"{where}.{head!r}"):
             if member in found:
                 raise PoolLintError(f"{where}.{head!r}: {member!r} is listed twice")
-            found[member] = dotted(head, where)
+            found[member] = head
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -20,6 +21,7 @@ from pool_lint.catalog.spec import (
     ReleaseForm,
     TakeForm,
     Timeout,
+    Transactions,
     Way,
     WhenFull,
     WithObject,
@@ -31,10 +33,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# The kinds of state that a return may reset.
 RESETS = (
     "advisory_locks",
     "autocommit",
     "cursors",
+    "database",
     "isolation",
     "listen",
     "prepared_statements",
@@ -45,113 +49,151 @@ RESETS = (
 )
 
 
-def read_table(cls: type[T], value: object, where: str, given: Mapping[str, object] | None = None) -> T:
-    """Return the ``cls`` that the table ``value`` describes; ``given`` holds fields that no table names."""
-    if not isinstance(value, dict):
-        raise PoolLintError(f"{where}: must be a table")
-    readers = READERS[cls]
-    found: dict[str, Any] = dict(given or {})
-    for key, item in value.items():
-        if key not in readers:
-            raise PoolLintError(f"{where}.{key}: unknown key{_hint(key, readers)}")
-        found[key] = readers[key](item, f"{where}.{key}")
-    for key in REQUIRED[cls]:
-        if key not in found:
-            raise PoolLintError(f"{where}.{key}: missing key")
-    return cls(**found)
+class WrongValueError(Exception):
+    """A value that does not fit; the path to it grows as the error passes through lists and tables."""
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+
+    def under(self, outer: str) -> WrongValueError:
+        """Return this error, seen from one level further out."""
+        self.path = outer + self.path
+        return self
 
 
-def text(value: object, where: str) -> str:
+def checked(read: Callable[[object], T], value: object, where: str) -> T:
+    """Return what ``read`` makes of ``value``; ``where`` names the file and the key in errors."""
+    try:
+        return read(value)
+    except WrongValueError as wrong:
+        raise PoolLintError(f"{where}{wrong.path}: {wrong.message}") from None
+
+
+def table(cls: type[T], given: Mapping[str, object] | None = None) -> Callable[[object], T]:
+    """Return a reader of a table that describes a ``cls``; ``given`` holds fields which no table needs to name."""
+
+    def read(value: object) -> T:
+        if not isinstance(value, dict):
+            raise WrongValueError("must be a table")
+        readers = READERS[cls]
+        found: dict[str, Any] = dict(given or {})
+        for key, item in value.items():
+            reader = readers.get(key)
+            if reader is None:
+                raise WrongValueError(f"unknown key{_hint(key, readers)}", f".{key}")
+            try:
+                found[key] = reader(item)
+            except WrongValueError as wrong:
+                raise wrong.under(f".{key}") from None
+        for key in REQUIRED[cls]:
+            if key not in found:
+                raise WrongValueError("missing key", f".{key}")
+        return cls(**found)
+
+    return read
+
+
+def text(value: object) -> str:
     """Return ``value``, a string with something in it."""
     if not isinstance(value, str) or not value.strip():
-        raise PoolLintError(f"{where}: must be a string that is not empty")
+        raise WrongValueError("must be a string that is not empty")
     return value
 
 
-def name(value: object, where: str) -> str:
+def name(value: object) -> str:
     """Return ``value``, a Python name."""
     if not isinstance(value, str) or not value.isidentifier():
-        raise PoolLintError(f"{where}: {value!r} is not a name")
+        raise WrongValueError(f"{value!r} is not a name")
     return value
 
 
-def dotted(value: object, where: str) -> str:
+def dotted(value: object) -> str:
     """Return ``value``, Python names joined by dots."""
-    if not isinstance(value, str) or not all(part.isidentifier() for part in value.split(".")):
-        raise PoolLintError(f"{where}: {value!r} is not a dotted name")
+    if not isinstance(value, str) or not DOTTED.fullmatch(value):
+        raise WrongValueError(f"{value!r} is not a dotted name")
     return value
 
 
-def flag(value: object, where: str) -> bool:
+def flag(value: object) -> bool:
     """Return ``value``, true or false."""
     if not isinstance(value, bool):
-        raise PoolLintError(f"{where}: must be true or false")
+        raise WrongValueError("must be true or false")
     return value
 
 
-def number(value: object, where: str) -> int:
+def number(value: object) -> int:
     """Return ``value``, a whole number."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise PoolLintError(f"{where}: must be a whole number")
+        raise WrongValueError("must be a whole number")
     return value
 
 
-def constant(value: object, where: str) -> str | float | bool | None:
+def constant(value: object) -> str | float | bool | None:
     """Return ``value``, a constant of a program; TOML has no null, so the string "None" stands for it."""
     if value == "None":
         return None
     if not isinstance(value, (str, int, float, bool)):
-        raise PoolLintError(f"{where}: must be a string, a number, true or false")
+        raise WrongValueError("must be a string, a number, true or false")
     return value
 
 
-def one_of(allowed: tuple[str, ...]) -> Callable[[object, str], str]:
+def remedy(value: object) -> str:
+    """Return ``value``, a remedy, which may hold ``{pool}`` and no other field."""
+    found = text(value)
+    rest = found.replace("{pool}", "")
+    if "{" in rest or "}" in rest:
+        raise WrongValueError("{pool} is the only field it may hold")
+    return found
+
+
+def versions(value: object) -> str:
+    """Return ``value``, comparisons of a version joined by commas, as in a requirement."""
+    if not isinstance(value, str) or not VERSIONS.fullmatch(value):
+        raise WrongValueError(f"{value!r} is not a range of versions such as '>=2.0,<3.0'")
+    return value
+
+
+def one_of(allowed: tuple[str, ...]) -> Callable[[object], str]:
     """Return a reader of one word out of ``allowed``."""
 
-    def read(value: object, where: str) -> str:
+    def read(value: object) -> str:
         if value not in allowed:
-            raise PoolLintError(f"{where}: {value!r} is not one of {', '.join(allowed)}")
+            raise WrongValueError(f"{value!r} is not one of {', '.join(allowed)}")
         return str(value)
 
     return read
 
 
-def listed(read: Callable[[object, str], T]) -> Callable[[object, str], tuple[T, ...]]:
+def listed(read: Callable[[object], T]) -> Callable[[object], tuple[T, ...]]:
     """Return a reader of a list of what ``read`` reads."""
 
-    def read_list(value: object, where: str) -> tuple[T, ...]:
+    def read_list(value: object) -> tuple[T, ...]:
         if not isinstance(value, list):
-            raise PoolLintError(f"{where}: must be a list")
-        return tuple(read(item, f"{where}[{position}]") for position, item in enumerate(value))
+            raise WrongValueError("must be a list")
+        found: list[T] = []
+        try:
+            for item in value:
+                found.append(read(item))
+        except WrongValueError as wrong:
+            raise wrong.under(f"[{len(found)}]") from None
+        return tuple(found)
 
     return read_list
 
 
-def set_of(read: Callable[[object, str], T]) -> Callable[[object, str], frozenset[T]]:
+def set_of(read: Callable[[object], T]) -> Callable[[object], frozenset[T]]:
     """Return a reader of a list of what ``read`` reads, in no order."""
     read_list = listed(read)
-    return lambda value, where: frozenset(read_list(value, where))
+    return lambda value: frozenset(read_list(value))
 
 
-def tables(cls: type[T]) -> Callable[[object, str], tuple[T, ...]]:
-    """Return a reader of a list of ``cls`` tables."""
-    return listed(lambda value, where: read_table(cls, value, where))
-
-
-def ways(value: object, where: str) -> frozenset[str]:
+def ways(value: object) -> frozenset[str]:
     """Return the ways in which a call borrows: at least one."""
-    found = set_of(one_of(get_args(Way)))(value, where)
+    found = WAYS(value)
     if not found:
-        raise PoolLintError(f"{where}: must name at least one of {', '.join(get_args(Way))}")
-    return found
-
-
-def remedy(value: object, where: str) -> str:
-    """Return ``value``, a remedy, which may hold ``{pool}`` and no other field."""
-    found = text(value, where)
-    rest = found.replace("{pool}", "")
-    if "{" in rest or "}" in rest:
-        raise PoolLintError(f"{where}: {{pool}} is the only field it may hold")
+        raise WrongValueError(f"must name at least one of {', '.join(get_args(Way))}")
     return found
 
 
@@ -160,7 +202,11 @@ def _hint(key: str, readers: Mapping[str, object]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-READERS: dict[type[Any], dict[str, Callable[[object, str], object]]] = {
+DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+VERSIONS = re.compile(r"(>=|<=|<|>|==|!=)\d+(\.\d+)*(,\s*(>=|<=|<|>|==|!=)\d+(\.\d+)*)*")
+WAYS = set_of(one_of(get_args(Way)))
+
+READERS: dict[type[Any], dict[str, Callable[[object], object]]] = {
     BorrowForm: {
         "method": name,
         "ways": ways,
@@ -182,7 +228,7 @@ READERS: dict[type[Any], dict[str, Callable[[object, str], object]]] = {
         "when": name,
     },
     Bound: {
-        "callable": dotted,
+        "callables": listed(dotted),
         "param": name,
         "position": number,
         "default": constant,
@@ -191,22 +237,28 @@ READERS: dict[type[Any], dict[str, Callable[[object, str], object]]] = {
         "unbounded_values": listed(constant),
         "unbounded_below": number,
         "limits": one_of(get_args(Limits)),
-        "versions": text,
+        "only_with": name,
+        "ignored_with": listed(name),
+        "also_in": name,
+        "made_by": dotted,
+        "versions": versions,
     },
     Timeout: {
-        "callable": dotted,
+        "callables": listed(dotted),
         "param": name,
         "position": number,
         "default": constant,
         "default_waits": flag,
+        "waiting_values": listed(constant),
+        "only_with": name,
     },
     PoolSpec: {
         "id": dotted,
         "library": text,
         "classes": listed(dotted),
         "item": text,
-        "borrows": tables(BorrowForm),
-        "releases": tables(ReleaseForm),
+        "borrows": listed(table(BorrowForm)),
+        "releases": listed(table(ReleaseForm)),
         "remedy": remedy,
         "factories": listed(dotted),
         "object_classes": listed(dotted),
@@ -225,14 +277,16 @@ READERS: dict[type[Any], dict[str, Callable[[object, str], object]]] = {
         "handle_is_pool": flag,
         "registries": listed(dotted),
         "members": listed(dotted),
-        "function_borrows": tables(FunctionBorrow),
+        "function_borrows": listed(table(FunctionBorrow)),
         "exhausted": one_of(get_args(Exhausted)),
         "returns_itself": set_of(name),
         "per_thread": flag,
         "resets": set_of(one_of(RESETS)),
         "reset_params": listed(name),
-        "bounds": tables(Bound),
-        "timeouts": tables(Timeout),
+        "transactions": one_of(get_args(Transactions)),
+        "bounds": listed(table(Bound)),
+        "timeouts": listed(table(Timeout)),
+        "pooling_off": flag,
         "distributions": listed(text),
     },
     TakeForm: {
@@ -252,10 +306,10 @@ READERS: dict[type[Any], dict[str, Callable[[object, str], object]]] = {
     ContainerSpec: {
         "id": dotted,
         "classes": listed(dotted),
-        "takes": tables(TakeForm),
-        "puts": tables(PutForm),
+        "takes": listed(table(TakeForm)),
+        "puts": listed(table(PutForm)),
         "literal": one_of(("list", "dict", "set")),
-        "bound": lambda value, where: read_table(Bound, value, where),
+        "bound": table(Bound),
         "when_full": one_of(get_args(WhenFull)),
         "empty_errors": listed(dotted),
         "full_errors": listed(dotted),

@@ -15,6 +15,7 @@ WithObject = Literal["returns", "closes", "transaction", "none"]
 GcReturns = Literal["yes", "no", "frees-slot"]
 Exhausted = Literal["blocks", "raises", "creates"]
 Limits = Literal["open", "kept", "switch"]
+Transactions = Literal["none", "explicit", "implicit"]
 WhenFull = Literal["grows", "blocks", "drops"]
 Constant = str | int | float | bool | None
 
@@ -77,16 +78,22 @@ class ReleaseForm:
 class Bound:
     """One parameter that limits a pool, and what its values mean.
 
-    ``callable`` takes the parameter by keyword ``param`` or at ``position`` (-1: by keyword only).
-    ``default`` is what the signature says; ``default_unbounded`` whether leaving it out means no limit.
-    ``unbounded_values`` are the constants that mean no limit; a number below ``unbounded_below`` means none either.
-    ``limits``: whether it limits the objects that are out and idle together (``open``), only those kept when
-    they come back (``kept``: any number may be opened), or whether it switches waiting on (``switch``).
-    ``versions`` is the range of the distribution's versions for which this holds, as in a requirement.
+    ``callables``: what takes the parameter, by keyword ``param`` or at ``position`` (-1: by keyword only); none
+    listed stands for all classes of the pool.  One that is no class and no factory of the pool counts only where
+    ``made_by`` of another bound names it.
+    ``default`` is what leaving it out means to the library's own code (``required``: it cannot be left out);
+    ``default_unbounded`` whether that is no limit.  ``unbounded_values`` are the constants that mean no limit (a
+    dotted name stands for the constant of that name); a number below ``unbounded_below`` means none either.
+    ``limits``: ``open`` for the objects that are out and idle together, ``kept`` for those only that are kept when
+    they come back (any number may be opened), ``switch`` for a parameter that turns waiting or pooling on.
+    ``only_with``: the bound counts only where this parameter is true; ``ignored_with``: it counts for nothing where
+    one of these is given; ``also_in``: the text of this parameter (a URL) may hold the value instead;
+    ``made_by``: the value is made by this callable, whose own bounds count.
+    ``versions``: the versions of the distribution for which this holds, as in a requirement (``>=8.0``).
     """
 
-    callable: str
     param: str
+    callables: tuple[str, ...] = ()
     position: int = -1
     default: Constant = None
     required: bool = False
@@ -94,6 +101,10 @@ class Bound:
     unbounded_values: tuple[Constant, ...] = ()
     unbounded_below: int | None = None
     limits: Limits = "open"
+    only_with: str = ""
+    ignored_with: tuple[str, ...] = ()
+    also_in: str = ""
+    made_by: str = ""
     versions: str = ""
 
 
@@ -101,15 +112,20 @@ class Bound:
 class Timeout:
     """One parameter that limits how long a borrow waits.
 
-    ``callable`` is the borrow method's name, or the dotted name of what constructs the pool.
-    ``default`` is what the signature says; ``default_waits`` whether leaving it out means to wait without end.
+    ``callables``: methods of the pool that borrow, or dotted names of what makes the pool; none listed stands for
+    all its classes.
+    ``default``: as in ``Bound``; ``default_waits``: whether leaving it out means to wait without end;
+    ``waiting_values``: the constants that mean that.
+    ``only_with``: the borrow waits at all only where this parameter is true (kombu's ``block``).
     """
 
-    callable: str
     param: str
+    callables: tuple[str, ...] = ()
     position: int = -1
     default: Constant = None
     default_waits: bool = False
+    waiting_values: tuple[Constant, ...] = ()
+    only_with: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +153,9 @@ class PoolSpec:
     ``returns_itself``: methods of the object that return the object (SQLAlchemy's ``execution_options``).
     ``per_thread``: each thread has its own object, and every borrow of that thread gets it.
     ``resets``: kinds of state that a return resets.  ``reset_params``: constructor parameters that change this.
+    ``transactions``: ``implicit`` where the first statement opens one that stays open until commit or rollback.
     ``bounds`` / ``timeouts``: the parameters that limit the pool and the waiting.
+    ``pooling_off``: the class is there to switch pooling off, so that having no limit is meant.
     ``distributions``: the projects on PyPI that install it.
     """
 
@@ -171,8 +189,10 @@ class PoolSpec:
     per_thread: bool = False
     resets: frozenset[str] = frozenset()
     reset_params: tuple[str, ...] = ()
+    transactions: Transactions = "none"
     bounds: tuple[Bound, ...] = ()
     timeouts: tuple[Timeout, ...] = ()
+    pooling_off: bool = False
     distributions: tuple[str, ...] = ()
 
 
