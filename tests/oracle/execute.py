@@ -1,7 +1,8 @@
 """Run a function on every path against an instrumented pool and record what happens to what it borrows.
 
-The text is a module.  Every module-level function with a parameter annotated as a pool is run by itself
-(a *target*); the others are helpers.  Parameters are filled in by annotation and name:
+The text is a module.  Every module-level function with a parameter annotated as a pool, and every method of a
+class `Service` that keeps its pools in `self._pool` and `self._other`, is run by itself (a *target*); the others
+are helpers.  Parameters are filled in by annotation and name:
 
 * ``ThreadedConnectionPool``, ``ConnectionPool``, ``AsyncConnectionPool``, ``asyncpg.Pool``, ``Pool`` and
   ``AsyncPool`` (the last two: a class of the same file) get an instrumented pool;
@@ -27,7 +28,7 @@ import types
 from typing import TYPE_CHECKING, Any, cast
 
 from .flavours import FLAVOURS, Boom, Cancelled, InterfaceError, PostgresError, Prune, Psycopg2Error, PsycopgError
-from .instrument import MAX_TURNS, Module
+from .instrument import MAX_TURNS, SERVICE, Module
 from .stubs import (
     AsyncHandle,
     AsyncStack,
@@ -182,9 +183,9 @@ def observe(module: Module, target: str, parameters: dict[str, str], *, max_path
     )
     set_faults(world, node, scope)
     for helper in module.functions:
-        if helper.name != target and helper.name not in module.managers:
+        if helper.name not in {target, *module.managers} and helper.name in scope:
             scope[helper.name] = watched(world, scope[helper.name], is_async=isinstance(helper, ast.AsyncFunctionDef))
-    function = scope[target]
+    function = scope[target] if target in scope else getattr(scope[SERVICE], target)
     function = getattr(function, "__wrapped__", function)
     while True:
         world.reset()
@@ -242,6 +243,9 @@ PARAMETERS: dict[str, Callable[[World], object]] = {
 
 def argument(world: World, name: str, annotation: str) -> object:
     """What is passed for a parameter in one run."""
+    if name == "self":
+        pool, other = (PoolStub(world, FLAVOURS[annotation]) for _ in range(2))
+        return types.SimpleNamespace(_pool=pool, _other=other)
     if annotation in FLAVOURS:
         return PoolStub(world, FLAVOURS[annotation])
     if name == "conn":

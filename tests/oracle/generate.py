@@ -17,6 +17,8 @@ from __future__ import annotations
 import builtins
 import dis
 import random
+import re
+import textwrap
 import warnings
 from types import CodeType
 from typing import TYPE_CHECKING
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 SECOND_SHAPE = 0.2
 GENERATORS = 0.1
+METHODS = 0.2
+POOL_NAME = re.compile(r"\b(pool|other)\b")
 EDITS = (0, 0, 1, 1, 2, 3)
 HEAD = """\
 import asyncio
@@ -70,6 +74,8 @@ def attempt_text(rng: random.Random) -> str:
     for name in HELPERS:
         if name in writer.helpers and f"{name}(" in lines:
             text += helper_text(name, dialect) + "\n\n"
+    if rng.random() < METHODS:
+        return text + method(writer, lines)
     return f"{text}{signature(writer)}\n{lines}\n"
 
 
@@ -84,6 +90,21 @@ def body(writer: Shaper) -> Block:
     weights = [weight for weight, _ in SHAPES]
     count = 2 if rng.random() < SECOND_SHAPE else 1
     return [part for make in rng.choices(makers, weights, k=count) for part in make(writer, Place())]
+
+
+def method(writer: Shaper, lines: str) -> str:
+    """A class whose method is the function, and which keeps the pools."""
+    annotation = writer.dialect.annotation
+    pools = [name for name in ("pool", "other") if writer.parameters.pop(name, "")]
+    parameters = ", ".join(f"{name}: {annotation}" for name in pools)
+    stores = "".join(f"        self._{name} = {name}\n" for name in pools)
+    body_lines = POOL_NAME.sub(r"self._\1", lines)
+    function = f"{signature(writer)}\n{body_lines}".replace("job(", "job(self, ", 1)
+    return (
+        f"class Service:\n    def __init__(self, {parameters}):\n{stores}\n"
+        + textwrap.indent(function, "    ").replace("job(self, )", "job(self)")
+        + "\n"
+    )
 
 
 def signature(writer: Shaper) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FILENAME = "<generated>"
 MAX_TURNS = 2
+SERVICE = "Service"  # the class whose methods are targets
 BORROW_METHODS = frozenset({"getconn", "acquire"})
 
 
@@ -35,7 +36,10 @@ class Module:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tree = ast.parse(text)
-        self.functions = [node for node in self.tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        self.functions = functions(self.tree.body)
+        for statement in self.tree.body:
+            if isinstance(statement, ast.ClassDef) and statement.name == SERVICE:
+                self.functions += functions(statement.body)
         self.managers = frozenset(
             node.name
             for node in self.functions
@@ -63,6 +67,7 @@ class Module:
     def targets(self) -> list[tuple[str, dict[str, str]]]:
         """The functions to run, each with its parameters and how they are filled in."""
         found = []
+        service: dict[str, str] = {}
         for node in self.functions:
             parameters = {
                 argument.arg: ast.unparse(argument.annotation) if argument.annotation else ""
@@ -70,7 +75,11 @@ class Module:
             }
             for argument in node.args.args[len(parameters) - len(node.args.defaults) :]:
                 parameters[argument.arg] = parameters[argument.arg] or "None"
-            if any(annotation in FLAVOURS for annotation in parameters.values()):
+            if node.name == "__init__":
+                service = parameters
+            elif "self" in parameters:
+                found.append((node.name, {**parameters, "self": service["pool"]}))
+            elif any(annotation in FLAVOURS for annotation in parameters.values()):
                 found.append((node.name, parameters))
         return found
 
@@ -91,6 +100,11 @@ class Module:
             if any(first <= borrow <= last for borrow in self.borrow_lines):
                 return index
         return None
+
+
+def functions(body: Sequence[ast.stmt]) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions among the statements."""
+    return [node for node in body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
 
 def span(nodes: Sequence[ast.stmt] | Sequence[ast.excepthandler]) -> tuple[Line, Line]:
@@ -114,7 +128,7 @@ class Instrument(ast.NodeTransformer):
         return ast.copy_location(ast.Expr(self.call(hook, at, *values)), at)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return node
+        return self.generic_visit(node) if node.name == SERVICE else node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         return node

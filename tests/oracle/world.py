@@ -203,7 +203,7 @@ class World:
             return
         loan.used_after = True
         lines, _, _ = self.lines()
-        if loan.registered or self.later_turn(loan):
+        if loan.registered or loan.wrong or self.later_turn(loan):
             self.seen.optional.update((line, "POL105") for line in lines)
             return
         self.seen.uses.setdefault((loan.site, loan.released), set()).add((lines, self.soft))
@@ -212,7 +212,7 @@ class World:
         if loan.used_after:
             return
         loan.used_after = True
-        if loan.registered:
+        if loan.registered or loan.wrong:
             self.seen.optional.add((line, "POL105"))
             return
         self.seen.uses.setdefault((loan.site, loan.released), set()).add(((line,), self.soft))
