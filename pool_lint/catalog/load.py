@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import json
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FOLDER = Path(__file__).parent
+PREBUILT = FOLDER / "prebuilt.json"
 
 # These files hold something else than the pools of one library.
 CONTAINERS = "stdlib.toml"
@@ -34,7 +37,7 @@ _CALL_KEYS = {
 @functools.cache
 def load_catalog() -> Catalog:
     """Return all that the package knows, read once in a process."""
-    return catalog_of({path.name: read_toml(path) for path in sorted(FOLDER.glob("*.toml"))})
+    return catalog_of(_read_files())
 
 
 def catalog_of(files: Mapping[str, Mapping[str, object]]) -> Catalog:
@@ -60,6 +63,14 @@ def catalog_of(files: Mapping[str, Mapping[str, object]]) -> Catalog:
         error_aliases=aliases,
     )
     return with_specs(empty, specs)
+
+
+def prebuild() -> str:
+    """Return the text of ``prebuilt.json``: the parsed files, each beside the checksum of what was parsed."""
+    paths = sorted(FOLDER.glob("*.toml"))
+    entries = {path.name: [zlib.crc32(path.read_bytes()), read_toml(path)] for path in paths}
+    lines = (f"{json.dumps(name)}: {json.dumps(entry, separators=(',', ':'))}" for name, entry in entries.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def parse_pools(mapping: Mapping[str, object], where: str) -> tuple[PoolSpec, ...]:
@@ -103,6 +114,16 @@ def parse_errors(mapping: Mapping[str, object], where: str) -> tuple[dict[str, s
         if child in aliases:
             raise PoolLintError(f"{_key(where, 'parents')}: {child!r} is an alias of {aliases[child]!r}")
     return parents, aliases
+
+
+def _read_files() -> dict[str, Mapping[str, object]]:
+    # Parsing TOML in pure Python takes most of the time; the checksum keeps a changed file from being missed.
+    prebuilt = json.loads(PREBUILT.read_bytes()) if PREBUILT.exists() else {}
+    files: dict[str, Mapping[str, object]] = {}
+    for path in sorted(FOLDER.glob("*.toml")):
+        checksum, parsed = prebuilt.get(path.name, (None, {}))
+        files[path.name] = parsed if checksum == zlib.crc32(path.read_bytes()) else read_toml(path)
+    return files
 
 
 def _library(mapping: Mapping[str, object], where: str) -> tuple[PoolSpec, ...]:

@@ -175,7 +175,7 @@ def listed(read: Callable[[object], T]) -> Callable[[object], tuple[T, ...]]:
         found: list[T] = []
         try:
             for item in value:
-                found.append(read(item))
+                found.append(read(item))  # noqa: PERF401 - its length says which item failed
         except WrongValueError as wrong:
             raise wrong.under(f"[{len(found)}]") from None
         return tuple(found)

@@ -300,10 +300,11 @@ class Catalog:
 
 def _builtin_base(name: str) -> str:
     found = getattr(builtins, name.removeprefix("builtins."), None)
-    if not isinstance(found, type) or not issubclass(found, BaseException) or found is BaseException:
-        return ""
-    # IOError and the like are OSError itself.
-    return found.__name__ if found.__name__ != name else (found.__base__ or found).__name__
+    if not isinstance(found, type) or not issubclass(found, BaseException):
+        return "Exception"  # somebody's own
+    if found.__name__ != name:
+        return found.__name__  # IOError and the like are OSError itself
+    return (found.__base__ or object).__name__ if found is not BaseException else ""
 
 
 def with_specs(catalog: Catalog, specs: tuple[PoolSpec, ...]) -> Catalog:
