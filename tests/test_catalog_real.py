@@ -88,6 +88,9 @@ def resolve(dotted: str) -> Any:  # noqa: ANN401 - whatever has that name
             found: Any = importlib.import_module(".".join(parts[:length]))
         except ImportError:
             continue
+        # A package may hide a module behind the class of the same name.
+        if length == len(parts) > 1:
+            found = getattr(importlib.import_module(".".join(parts[:-1])), parts[-1], found)
         try:
             for part in parts[length:]:
                 found = getattr(found, part)
