@@ -1,0 +1,40 @@
+"""The pipeline: text to everything that rules read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pool_lint.catalog.load import load_catalog
+from pool_lint.catalog.spec import Catalog
+from pool_lint.config import Settings
+from pool_lint.ir import ModuleTree
+from pool_lint.source import Source
+from pool_lint.typestate.file import FileAnalysis, Outcome
+from pool_lint.typestate.verdict import Verdict, verdicts
+
+
+@dataclass(slots=True, eq=False)
+class ModuleAnalysis:
+    """One analysed file: its functions that borrow, and the verdict on each borrow."""
+
+    file: FileAnalysis
+    outcomes: list[Outcome] = field(init=False)
+    verdicts: list[Verdict] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.outcomes = self.file.outcomes()
+        self.verdicts = list(verdicts(self.file, self.outcomes))
+
+    @property
+    def tree(self) -> ModuleTree:
+        return self.file.tree
+
+
+def analyse(source: Source, settings: Settings) -> ModuleAnalysis:
+    """Return the analysis of one parsed file."""
+    return ModuleAnalysis(FileAnalysis(source.tree, _catalog(settings), settings))
+
+
+def _catalog(settings: Settings) -> Catalog:
+    catalog = load_catalog()
+    return catalog.extended_with(settings.models) if settings.models else catalog

@@ -1,0 +1,91 @@
+"""Check one file: analyse it, run the rules, sort the findings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+
+from pool_lint.catalog.load import load_catalog
+from pool_lint.config import Settings
+from pool_lint.finding import INTERNAL_ERROR, Finding
+
+
+def check_text(text: str, path: str, settings: Settings, tree: ast.AST | None = None) -> list[Finding]:
+    """Return the sorted findings of one file; ``path`` serves messages only.
+
+    A file with a syntax error has none.  What the analysis could not do is said as POL000.
+    """
+    if not _may_borrow(text, settings):
+        return []
+    # libcst costs 0.2 s to import: only for files that may have findings.
+    import libcst as cst  # noqa: PLC0415
+
+    from pool_lint.analysis import analyse  # noqa: PLC0415
+    from pool_lint.rules import load_rules  # noqa: PLC0415
+    from pool_lint.source import parse  # noqa: PLC0415
+
+    try:
+        source = parse(text)
+    except cst.ParserSyntaxError as error:
+        return [_gave_up(error.raw_line, "libcst cannot parse it")] if _is_python(text, tree) else []
+    except RecursionError:
+        return [_gave_up(1, "it is nested too deeply")]
+    except Exception as error:  # noqa: BLE001 - the parser's own faults must not take flake8 down
+        return [_gave_up(1, f"parsing failed with {type(error).__name__}")] if _is_python(text, tree) else []
+    try:
+        module = analyse(source, settings)
+        findings = {finding for rule in load_rules() for finding in rule.check(module)}
+        findings.update(
+            _gave_up(function.line, f"the bound on paths was hit in {function.qualname}") for function in module.file.gave_up
+        )
+    except RecursionError:
+        return [_gave_up(1, "it is nested too deeply")]
+    except Exception as error:  # noqa: BLE001 - a crash of ours is said, and never takes flake8 down
+        if _raise_crashes:
+            raise
+        return [_gave_up(1, f"internal error, {type(error).__name__}: {error}")]
+    return sorted(findings)
+
+
+_raise_crashes = False
+
+
+def raise_crashes(on: bool = True) -> None:  # noqa: FBT001, FBT002 - a switch for tests
+    """Let crashes of the analysis through, for tests."""
+    global _raise_crashes  # noqa: PLW0603
+    _raise_crashes = on
+
+
+def _gave_up(line: int, why: str) -> Finding:
+    return Finding(max(line, 1), 0, INTERNAL_ERROR, f"not analysed: {why}")
+
+
+def _is_python(text: str, tree: ast.AST | None) -> bool:
+    """Whether this interpreter can parse what libcst could not."""
+    if tree is not None:
+        return True
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _may_borrow(text: str, settings: Settings) -> bool:
+    """Whether any name that a borrow needs stands in the text."""
+    return _names(settings).search(text) is not None
+
+
+@cache
+def _names(settings: Settings) -> re.Pattern[str]:
+    catalog = load_catalog()
+    methods = {form.method for spec in (*catalog.specs, *settings.models) for form in spec.borrows}
+    methods |= {form.method.rpartition(".")[2] for container in catalog.containers for form in container.takes}
+    constructors = {
+        name.rpartition(".")[2] for spec in (*catalog.specs, *settings.models) for name in (*spec.classes, *spec.factories)
+        if any(form.method.startswith("__") for form in spec.borrows)
+    }  # fmt: skip
+    plain = sorted(re.escape(name) for name in methods | constructors if not name.startswith("__"))
+    plain += ["acquire", "borrow", "checkout", "check_out", "lease", "allocate", "take", "rent", "getconn", "get_\\w+", "_get_conn"]
+    return re.compile(r"\b(?:" + "|".join(plain) + r")\b")

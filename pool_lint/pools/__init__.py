@@ -1,0 +1,1 @@
+"""Which expressions of a file are pools."""

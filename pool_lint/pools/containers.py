@@ -1,0 +1,434 @@
+"""Queues, deques, lists, sets and dicts that a file uses as pools, by the evidence that they are.
+
+A container is a pool only where objects that were made for it are taken out and given back.  What looks the same and
+is not (work queues, run queues, undo stacks, round robins, registries) differs in who puts what into it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pool_lint import ir
+from pool_lint.catalog.spec import BorrowForm, ContainerSpec, PoolSpec, PutForm, ReleaseForm, TakeForm
+from pool_lint.flow.build import names_read, statement_parts, walk_expressions, walk_statements
+from pool_lint.pools.types import Types
+
+Key = tuple[object, str]
+
+BORROWING = re.compile(
+    r"^_*(?:try_?)?(?:acquire|borrow|check_?out|lease|allocate|alloc|obtain|rent|take|claim|reserve|lend|grab|hire|"
+    r"get_?conn|get_?connection|get_?client|get_?session|get_?resource|get_?object|connection|client|session|"
+    r"fetch_?connection|pop_?connection|get|open)(?:_|$|\w*)"
+)
+RETURNING = re.compile(
+    r"^_*(?:release|give|give_?back|check_?in|return|put_?back|put_?conn|restore|recycle|replace|free|dealloc|deallocate|"
+    r"repool|requeue|hand_?back|bring_?back|surrender|yield_?back|drop|relinquish|reclaim|finish|done|unlease|end|take_?back|"
+    r"put_?connection|put_?client|put_?session|put_?resource|put_?object|put_?idle|back)(?:_\w*|$|[a-z]*)"
+)
+_FILLING = re.compile(
+    r"^_*(?:__init__|__post_init__|__aenter__|__enter__|__new__|a?init\w*|start\w*|fill\w*|open\w*|connect\w*|setup\w*|set_up|"
+    r"set_?up\w*|populate\w*|prepare\w*|warm\w*|boot\w*|create\w*|grow\w*|make\w*|build\w*|refill\w*|prefill\w*|load\w*|"
+    r"initiali[sz]e\w*|preload\w*|spawn\w*|__await__|_run|run|main|add_\w*|_add\w*|ensure\w*|on_start\w*|launch\w*)$"
+)
+
+
+@dataclass(slots=True, eq=False)
+class Take:
+    """One place where an object is taken out."""
+
+    function: ir.Function | None
+    call: ir.Call
+    form: TakeForm
+    name: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Put:
+    """One place where an object is put in; ``what`` tells what is known of it."""
+
+    function: ir.Function | None
+    node: ir.Expr | ir.Stmt
+    form: PutForm
+    value: ir.Expr
+    what: str = "unknown"
+
+
+@dataclass(slots=True, eq=False)
+class ContainerUse:
+    """All that a file does with one container."""
+
+    key: Key
+    container: ContainerSpec
+    takes: list[Take] = field(default_factory=list)
+    puts: list[Put] = field(default_factory=list)
+    filled: bool = False
+    given: bool = False
+    creates: bool = False
+
+
+class Containers:
+    """The containers of one file, and which of them are pools."""
+
+    def __init__(self, tree: ir.ModuleTree, types: Types) -> None:
+        self._types = types
+        self._tree = tree
+        self.uses: dict[Key, ContainerUse] = {}
+        self._specs: dict[Key, PoolSpec | None] = {}
+        self._assigned: dict[ir.Function | None, dict[str, list[ir.Expr]]] = {}
+        self._scan()
+
+    def key(self, expr: ir.Expr, scope: ir.Function | None) -> Key | None:
+        """The container that an expression names, whatever the file calls it."""
+        if isinstance(expr, ir.Attr):
+            base = self._types.of(expr.value, scope)
+            if base is None or base.klass is None or base.kind not in ("instance", "class", "pool"):
+                return None
+            for klass in self._types.bases_of(base.klass):
+                if expr.name in self._types.attrs_of(klass):
+                    return klass, expr.name
+            return None
+        if isinstance(expr, ir.Name):
+            bindings, owner = self._types.bindings(expr.id, scope)
+            return (owner, expr.id) if bindings else None
+        return None
+
+    def spec(self, expr: ir.Expr, scope: ir.Function | None) -> PoolSpec | None:
+        """The pool that an expression names, if it names a container with the evidence for one."""
+        key = self.key(expr, scope)
+        if key is None or key not in self.uses:
+            return None
+        if key not in self._specs:
+            use = self.uses[key]
+            self._specs[key] = self._make_spec(use) if self._is_pool(use) else None
+        return self._specs[key]
+
+    # Collecting.
+
+    def _container(self, expr: ir.Expr, scope: ir.Function | None) -> ContainerUse | None:
+        key = self.key(expr, scope)
+        if key is None:
+            return None
+        if key in self.uses:
+            return self.uses[key]
+        kind = self._types.of(expr, scope)
+        if kind is None or kind.kind != "container" or kind.container is None:
+            return None
+        use = ContainerUse(key, kind.container)
+        use.filled = self._filled_at_birth(key)
+        self.uses[key] = use
+        return use
+
+    def _scan(self) -> None:
+        scopes: list[ir.Function | None] = [None, *self._tree.functions]
+        for scope in scopes:
+            body = self._tree.body if scope is None else scope.body
+            for expr in walk_expressions(body):
+                if isinstance(expr, ir.Call):
+                    self._scan_call(expr, scope)
+            for stmt in walk_statements(body):
+                if isinstance(stmt, ir.Assign) and stmt.value is not None:
+                    for target in stmt.targets:
+                        if isinstance(target, ir.Sub):
+                            self._scan_store(target, stmt, scope)
+        for use in self.uses.values():
+            for put in use.puts:
+                put.what = self._what(put, use)
+            use.given = any(put.what == "given" for put in use.puts)
+            use.filled = use.filled or any(put.what == "made" for put in use.puts)
+
+    def _scan_call(self, call: ir.Call, scope: ir.Function | None) -> None:
+        if isinstance(call.func, ir.Attr):
+            name, receiver, args = call.func.name, call.func.value, call.args
+            if name in _TAKE_NAMES or name in _PUT_NAMES:
+                use = self._container(receiver, scope)
+                if use is not None:
+                    self._add_call(use, name, call, args, scope)
+                    return
+        dotted = self._types.dotted(call.func)
+        if dotted in ("heapq.heappop", "heapq.heappush") and call.args:
+            use = self._container(call.args[0], scope)
+            if use is not None:
+                if dotted == "heapq.heappop":
+                    use.takes.append(Take(scope, call, TakeForm(dotted, frozenset(("call",)))))
+                elif len(call.args) > 1:
+                    use.puts.append(Put(scope, call, PutForm(dotted, arg=1), call.args[1]))
+
+    def _add_call(self, use: ContainerUse, name: str, call: ir.Call, args: list[ir.Expr], scope: ir.Function | None) -> None:
+        for take in use.container.takes:
+            if take.method == name:
+                use.takes.append(Take(scope, call, take))
+                return
+        for put in use.container.puts:
+            if put.method == name:
+                value = args[put.arg] if len(args) > put.arg else next((v for k, v in call.keywords if k == put.keyword), None)
+                if value is not None:
+                    use.puts.append(Put(scope, call, put, value))
+                return
+
+    def _scan_store(self, target: ir.Sub, stmt: ir.Assign, scope: ir.Function | None) -> None:
+        kind = self._types.of(target.value, scope)
+        if kind is None or kind.kind != "container" or kind.container is None or kind.container.id != "dict":
+            return
+        use = self._container(target.value, scope)
+        if use is not None and stmt.value is not None:
+            use.puts.append(Put(scope, stmt, PutForm("__setitem__", arg=1), stmt.value))
+
+    # Judging.
+
+    def assigned(self, scope: ir.Function | None) -> dict[str, list[ir.Expr]]:
+        """The values that each name of a function is given, in order."""
+        found = self._assigned.get(scope)
+        if found is None:
+            found = {}
+            for stmt in walk_statements(self._tree.body if scope is None else scope.body):
+                if isinstance(stmt, ir.Assign) and stmt.value is not None:
+                    for target in stmt.targets:
+                        for name in _target_names(target):
+                            found.setdefault(name, []).append(stmt.value)
+                elif isinstance(stmt, ir.For):
+                    for name in _target_names(stmt.target):
+                        found.setdefault(name, []).append(ir.Star(0, 0, stmt.iter))
+            for expr in walk_expressions(self._tree.body if scope is None else scope.body):
+                if isinstance(expr, ir.Walrus):
+                    found.setdefault(expr.name, []).append(expr.value)
+            self._assigned[scope] = found
+        return found
+
+    def _what(self, put: Put, use: ContainerUse) -> str:
+        """What a put puts: an object ``made`` there, one ``given`` back, a ``param``, something ``unknown``."""
+        value, scope = put.value, put.function
+        if put.form.many or isinstance(value, ir.Const):
+            return "unknown"
+        names = set(names_read(value)) if not isinstance(value, (ir.Call, ir.Await)) else set()
+        taken = {name for name in names if self._is_taken(name, scope, use)}
+        if taken:
+            return "given" if self._used_between(put, use, taken) else "turned"
+        if scope is not None:
+            params = {param.name for param in scope.params[1 if scope.owner is not None else 0 :]}
+            if names & params or (isinstance(value, ir.Call) and params & set(names_read(value)) and RETURNING.match(scope.name)):
+                return "param"
+            captured = names - scope.assigned
+            if captured and self._captured_taken(captured, scope, use):
+                return "given"
+        if self._is_made(value, scope):
+            return "made" if scope is None or _FILLING.match(scope.name) or self._builds(scope, use) else "new"
+        return "unknown"
+
+    def _captured_taken(self, names: set[str], scope: ir.Function, use: ContainerUse) -> bool:
+        outer = scope.parent
+        while outer is not None:
+            if any(self._is_taken(name, outer, use) for name in names & outer.assigned):
+                return True
+            outer = outer.parent
+        return False
+
+    def _is_taken(self, name: str, scope: ir.Function | None, use: ContainerUse) -> bool:
+        return any(self._takes_from(value, scope, use) for value in self.assigned(scope).get(name, ()))
+
+    def _takes_from(self, value: ir.Expr, scope: ir.Function | None, use: ContainerUse) -> bool:
+        if isinstance(value, ir.Await):
+            return self._takes_from(value.value, scope, use)
+        if isinstance(value, ir.Cond):
+            return self._takes_from(value.body, scope, use) or self._takes_from(value.orelse, scope, use)
+        if isinstance(value, ir.Bool):
+            return self._takes_from(value.left, scope, use) or self._takes_from(value.right, scope, use)
+        if isinstance(value, ir.Call):
+            if any(take.call is value for take in use.takes):
+                return True
+            if value.args and self._types.dotted(value.func) in ("asyncio.wait_for", "typing.cast"):
+                return any(self._takes_from(arg, scope, use) for arg in value.args)
+            callee = self._types.of(value.func, scope)
+            if callee is not None and callee.function is not None:
+                return any(take.function is callee.function for take in use.takes)
+        return False
+
+    def _used_between(self, put: Put, use: ContainerUse, names: set[str]) -> bool:
+        """Whether the object is used before it goes back: a give-back at once is a turn, not a loan.
+
+        A put-back that stands only in a handler is a retry.
+        """
+        scope = put.function
+        body = self._tree.body if scope is None else scope.body
+        if _only_in_handler(body, put.node):
+            return False
+        seen_take = False
+        for stmt in _simple_order(body):
+            parts = list(statement_parts(stmt)[0])
+            inside = {id(expr) for part in parts for expr in _walk(part)} | {id(stmt)}
+            if id(put.node) in inside:
+                if seen_take:
+                    return False
+                return True
+            if any(id(take.call) in inside for take in use.takes):
+                seen_take = True
+                continue
+            if seen_take:
+                return True
+        return True
+
+    def _is_made(self, value: ir.Expr, scope: ir.Function | None) -> bool:
+        if isinstance(value, ir.Await):
+            return self._is_made(value.value, scope)
+        if isinstance(value, ir.Call):
+            return True
+        if isinstance(value, ir.Name):
+            values = self.assigned(scope).get(value.id, ())
+            return any(self._is_made(each, scope) or isinstance(each, ir.Star) for each in values if each is not value)
+        return isinstance(value, ir.Seq) and any(self._is_made(item, scope) for item in value.items)
+
+    def _builds(self, scope: ir.Function, use: ContainerUse) -> bool:
+        """Whether a function also constructs the container (a module function that sets everything up)."""
+        return use.key[0] is scope
+
+    def _filled_at_birth(self, key: Key) -> bool:
+        owner, name = key
+        if isinstance(owner, ir.Klass):
+            bindings = self._types.attrs_of(owner).get(name, [])
+        else:
+            bindings, _ = self._types.bindings(name, owner if isinstance(owner, ir.Function) else None)
+        return any(binding.how == "value" and binding.expr is not None and self._is_filling(binding.expr) for binding in bindings)
+
+    def _is_filling(self, value: ir.Expr) -> bool:
+        """``[make() for ...]``, ``list(boards)``, ``deque(make() for ...)``."""
+        if isinstance(value, ir.Comp):
+            return any(isinstance(part, ir.Call) for part in _walk(value.elt)) or not isinstance(value.elt, ir.Name) or True
+        if isinstance(value, ir.Call):
+            return bool(value.args) and not isinstance(value.args[0], (ir.Const, ir.Seq)) and self._types.dotted(value.func) in (
+                "list", "collections.deque", "deque", "set",
+            )  # fmt: skip
+        return isinstance(value, ir.Seq) and any(isinstance(item, (ir.Call, ir.Star)) for item in value.items)
+
+    def _is_pool(self, use: ContainerUse) -> bool:
+        if not use.takes or not use.puts or all(take.form.keyed for take in use.takes):
+            return False
+        givers = [put for put in use.puts if put.what in ("given", "param")]
+        if not givers:
+            return False
+        if any(put.what == "turned" for put in use.puts) and not use.given:
+            return False
+        made = use.filled or self._made_when_empty(use)
+        returns = [put for put in use.puts if put.what == "param" and put.function is not None]
+        named = [put for put in returns if put.function is not None and RETURNING.match(put.function.name)]
+        public = [
+            put
+            for put in returns
+            if put not in named and put.function is not None and not put.function.name.startswith("_")
+        ]
+        new = [put for put in use.puts if put.what == "new"]
+        if made:
+            if use.given:
+                return not new or not public
+            lends = any(take.function is not None and self._lends(take.function) for take in use.takes)
+            return bool(named or (returns and lends and not new))
+        if new or public:
+            return False
+        if use.given:
+            return not any(put.what == "param" for put in use.puts if put not in named)
+        return bool(named) and any(take.function is not None and BORROWING.match(take.function.name) for take in use.takes)
+
+    def _lends(self, function: ir.Function) -> bool:
+        return bool(BORROWING.match(function.name))
+
+    def _made_when_empty(self, use: ContainerUse) -> bool:
+        """Whether a function that takes an object also makes one: ``idle.pop() if idle else make()``."""
+        for take in use.takes:
+            function = take.function
+            if function is None:
+                continue
+            for stmt in walk_statements(function.body):
+                if isinstance(stmt, ir.Return) and stmt.value is not None and self._alternative(stmt.value, function, use):
+                    return True
+                if isinstance(stmt, ir.Assign) and stmt.value is not None and self._alternative(stmt.value, function, use):
+                    return True
+            for values in self.assigned(function).values():
+                if any(self._takes_from(value, function, use) for value in values) and any(
+                    isinstance(_unawaited(value), ir.Call) and not self._takes_from(value, function, use) for value in values
+                ):
+                    return True
+            returned = [
+                _unawaited(stmt.value)
+                for stmt in walk_statements(function.body)
+                if isinstance(stmt, ir.Return) and stmt.value is not None
+            ]
+            if any(self._takes_from(value, function, use) for value in returned) and any(
+                isinstance(value, ir.Call) and not self._takes_from(value, function, use) for value in returned
+            ):
+                return True
+        return False
+
+    def _alternative(self, value: ir.Expr, function: ir.Function, use: ContainerUse) -> bool:
+        value = _unawaited(value)
+        if isinstance(value, ir.Cond):
+            arms = (_unawaited(value.body), _unawaited(value.orelse))
+        elif isinstance(value, ir.Bool) and value.op == "or":
+            arms = (_unawaited(value.left), _unawaited(value.right))
+        else:
+            return False
+        taken = [self._takes_from(arm, function, use) for arm in arms]
+        return any(taken) and any(isinstance(arm, ir.Call) and not took for arm, took in zip(arms, taken, strict=True))
+
+    def _make_spec(self, use: ContainerUse) -> PoolSpec:
+        back = next((put for put in use.puts if put.what == "given"), None)
+        back = back or next((put for put in use.puts if put.what == "param"), use.puts[0])
+        method = back.form.method
+        awaited = "await " if back.form.awaited else ""
+        if method == "__setitem__":
+            remedy = "put it back in a finally"
+        elif "." in method:
+            remedy = f"use try/finally with '{method}({{pool}}, ...)'"
+        else:
+            remedy = f"use try/finally with '{awaited}{{pool}}.{method}(...)'"
+        return PoolSpec(
+            id=use.container.id,
+            library="",
+            classes=(),
+            item="object",
+            borrows=tuple(BorrowForm(take.method, take.ways) for take in use.container.takes if not take.keyed),
+            releases=tuple(
+                ReleaseForm(put.method, "pool", put.arg, put.keyword) for put in use.container.puts
+            ),
+            remedy=remedy,
+        )
+
+
+def _unawaited(value: ir.Expr) -> ir.Expr:
+    return value.value if isinstance(value, ir.Await) else value
+
+
+def _walk(expr: ir.Expr) -> Iterable[ir.Expr]:
+    return walk_expressions([ir.ExprStmt(0, 0, expr)])
+
+
+def _target_names(target: ir.Expr) -> list[str]:
+    if isinstance(target, ir.Name):
+        return [target.id]
+    if isinstance(target, ir.Seq):
+        return [name for item in target.items for name in _target_names(item)]
+    if isinstance(target, ir.Star):
+        return _target_names(target.value)
+    return []
+
+
+def _simple_order(body: list[ir.Stmt]) -> Iterable[ir.Stmt]:
+    return walk_statements(body)
+
+
+def _only_in_handler(body: list[ir.Stmt], node: ir.Expr | ir.Stmt) -> bool:
+    """Whether a node stands in an except clause."""
+    for stmt in walk_statements(body):
+        if isinstance(stmt, ir.Try):
+            for handler in stmt.handlers:
+                for inner in walk_statements(handler.body):
+                    if inner is node:
+                        return True
+                    if any(expr is node for part in statement_parts(inner)[0] for expr in _walk(part)):
+                        return True
+    return False
+
+
+_TAKE_NAMES = frozenset(("get", "get_nowait", "pop", "popleft", "popitem"))
+_PUT_NAMES = frozenset(
+    ("put", "put_nowait", "append", "appendleft", "insert", "add", "extend", "extendleft", "update", "setdefault")
+)

@@ -1,0 +1,144 @@
+"""Pools of unseen type, recognised by a pair of methods that only pools have."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from pool_lint import ir
+from pool_lint.catalog.spec import BorrowForm, PoolSpec, ReleaseForm
+from pool_lint.flow.build import names_read, walk_expressions, walk_statements
+from pool_lint.pools.types import Types
+
+# A borrow method, and the methods that, given the object, return it.  The pair alone is evidence.
+_PAIRS: dict[str, frozenset[str]] = {
+    "getconn": frozenset(("putconn",)),
+    "get_conn": frozenset(("put_conn", "putconn", "release_conn", "return_conn", "release", "release_connection")),
+    "_get_conn": frozenset(("_put_conn",)),
+    "get_connection": frozenset(
+        ("release", "release_connection", "return_connection", "put_connection", "giveback_connection", "put_back")
+    ),
+    "get_connection_from_pool": frozenset(("release_connection", "return_connection", "return_connection_to_pool")),
+    "acquire": frozenset(("release", "give_back", "put_back")),
+    "acquire_connection": frozenset(("release_connection", "release")),
+    "checkout": frozenset(("checkin", "check_in", "release")),
+    "check_out": frozenset(("check_in", "checkin")),
+    "borrow": frozenset(("give_back", "return_", "release", "put_back", "giveback", "return_object", "return_to_pool")),
+    "borrow_object": frozenset(("return_object",)),
+    "lease": frozenset(("release", "unlease", "give_back", "return_lease")),
+    "allocate": frozenset(("release", "free", "deallocate")),
+    "get_client": frozenset(("release_client", "return_client", "put_client", "release")),
+    "get_session": frozenset(("release_session", "return_session", "put_session", "release")),
+    "get_resource": frozenset(("return_resource", "put_resource", "release_resource", "release")),
+    "get_object": frozenset(("return_object", "put_object", "release_object", "release")),
+    "get_cursor": frozenset(("release_cursor", "return_cursor", "put_cursor")),
+    "take": frozenset(("give", "give_back", "put_back")),
+    "rent": frozenset(("return_", "give_back")),
+}
+_WAYS_CALL = frozenset(("call",))
+_WAYS_AWAIT = frozenset(("await", "async with", "with"))
+
+
+@dataclass(slots=True, eq=False)
+class _Seen:
+    borrows: dict[str, bool] = field(default_factory=dict)
+    releases: dict[str, int] = field(default_factory=dict)
+
+
+class DuckPools:
+    """The receivers of a file on which it uses a borrow and return pair, by the last part of their names."""
+
+    def __init__(self, tree: ir.ModuleTree, types: Types) -> None:
+        self._types = types
+        self._seen: dict[str, _Seen] = defaultdict(_Seen)
+        self._specs: dict[str, PoolSpec | None] = {}
+        for scope in (None, *tree.functions):
+            self._scan(tree.body if scope is None else scope.body, scope)
+
+    def spec(self, expr: ir.Expr) -> PoolSpec | None:
+        """The pool that an expression of unknown type is taken to be."""
+        name = receiver_name(expr)
+        if not name or name not in self._seen:
+            return None
+        if name not in self._specs:
+            self._specs[name] = self._make(self._seen[name])
+        return self._specs[name]
+
+    def _scan(self, body: list[ir.Stmt], scope: ir.Function | None) -> None:
+        awaited = {id(expr.value) for expr in walk_expressions(body) if isinstance(expr, ir.Await)}
+        awaited |= {id(item.context) for stmt in walk_statements(body) if isinstance(stmt, ir.With) and stmt.is_async for item in stmt.items}
+        for expr in walk_expressions(body):
+            if not isinstance(expr, ir.Call) or not isinstance(expr.func, ir.Attr):
+                continue
+            method = expr.func.name
+            if method not in _INTERESTING:
+                continue
+            name = receiver_name(expr.func.value)
+            if not name:
+                continue
+            kind = self._types.of(expr.func.value, scope)
+            if kind is not None and kind.kind not in ("external_instance", "many"):
+                continue
+            seen = self._seen[name]
+            if method in _PAIRS:
+                waited = id(expr) in awaited or any(
+                    isinstance(outer, ir.Call) and self._types.dotted(outer.func) in ("asyncio.wait_for", "asyncio.shield")
+                    and any(arg is expr for arg in outer.args)
+                    for outer in walk_expressions(body)
+                )  # fmt: skip
+                seen.borrows[method] = seen.borrows.get(method, False) or waited
+            if method in _RELEASES:
+                position = next((index for index, arg in enumerate(expr.args) if _is_object(arg)), -1)
+                if position >= 0:
+                    seen.releases.setdefault(method, position)
+
+    @staticmethod
+    def _make(seen: _Seen) -> PoolSpec | None:
+        borrows = [
+            BorrowForm(method, _WAYS_AWAIT if waited else _WAYS_CALL)
+            for method, waited in seen.borrows.items()
+            if _PAIRS[method] & seen.releases.keys()
+        ]
+        if not borrows:
+            return None
+        wanted = {release for form in borrows for release in _PAIRS[form.method]}
+        releases = tuple(
+            ReleaseForm(method, "pool", position) for method, position in seen.releases.items() if method in wanted
+        )
+        item = "connection" if re.search("conn", borrows[0].method) else "object"
+        return PoolSpec(
+            id="unseen",
+            library="",
+            classes=(),
+            item=item,
+            borrows=tuple(borrows),
+            releases=releases,
+            remedy=f"use try/finally with '{{pool}}.{releases[0].method}(...)'",
+            with_object="returns",
+            derives=frozenset(("cursor",)),
+        )
+
+
+def receiver_name(expr: ir.Expr) -> str:
+    """The last name of a receiver, without underscores: ``pool`` for ``self._pool``, ``app["pool"]`` and ``POOL``."""
+    if isinstance(expr, ir.Name):
+        return expr.id.strip("_").lower()
+    if isinstance(expr, ir.Attr):
+        return expr.name.strip("_").lower()
+    if isinstance(expr, ir.Sub):
+        index = expr.index
+        if isinstance(index, ir.Const) and isinstance(index.value, str):
+            return index.value.strip("_").lower()
+        if isinstance(index, ir.Name):
+            return index.id.strip("_").lower()
+        return receiver_name(expr.value)
+    return ""
+
+
+def _is_object(arg: ir.Expr) -> bool:
+    return not isinstance(arg, (ir.Const, ir.Star)) and bool(names_read(arg))
+
+
+_RELEASES = frozenset(release for releases in _PAIRS.values() for release in releases)
+_INTERESTING = _RELEASES | _PAIRS.keys()

@@ -1,0 +1,1 @@
+"""What happens to each borrowed object on each path."""

@@ -1,0 +1,1006 @@
+"""What a call does to an object: one function per kind of callee."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pool_lint import ir
+from pool_lint.flow.build import path_of
+from pool_lint.flow.cfg import Point, Root
+from pool_lint.typestate.follow import ALT, EXC, NEXT, PERMIT, Follow, Out
+from pool_lint.typestate.resolve import Callee, text_of
+from pool_lint.typestate.state import (
+    ANY,
+    AWAITABLE,
+    CANCELLED,
+    CAPTURE,
+    CLOSER,
+    DERIVED,
+    EXIT,
+    GROUND,
+    GUARD,
+    HELD,
+    NONE,
+    OBJECT,
+    PENDING,
+    POOL,
+    RESULT,
+    RETURNED,
+    TRUTHY,
+    UNBOUND,
+    Fact,
+    Place,
+)
+from pool_lint.typestate.summary import Returned
+
+_ = ALT
+
+Parts = list[tuple[Place, str]]
+
+
+def call_effects(follow: Follow, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+    """Every way out of a call, with what the fact becomes on it."""
+    call = point.node
+    assert isinstance(call, ir.Call)
+    callee = follow.file.resolver.callee(call, follow.function)
+    if callee.kind == "std":
+        leaving = _leaves(callee.name, fact)
+        if leaving is not None:
+            return leaving
+    if fact.site == GROUND:
+        return _ground(follow, index, point, fact, call, callee)
+    if fact.status == PENDING:
+        return _pending(follow, index, point, fact, call, callee)
+    return _object(follow, index, point, fact, call, callee)
+
+
+def _leaves(name: str, fact: Fact) -> Iterable[Out] | None:
+    if name in ("sys.exit", "exit", "quit"):
+        return ((EXC, fact._replace(exc=EXIT)),)
+    if name in ("os._exit", "os.abort", "typing.assert_never", "typing_extensions.assert_never"):
+        return ()
+    return None
+
+
+def raises(follow: Follow, point: Point, callee: Callee, call: ir.Call) -> bool:
+    """Whether a call may raise, whoever its arguments are."""
+    if callee.kind in ("release", "safe", "permit"):
+        return False
+    if callee.kind == "function" and callee.function is not None:
+        return follow.file.may_raise(callee.function)
+    if callee.kind == "class" and callee.klass is not None:
+        return follow.file.constructor_may_raise(callee.klass)
+    if callee.kind == "std":
+        return callee.name not in _QUIET
+    if isinstance(call.func, ir.Attr):
+        name = call.func.name
+        if name in _REGISTERING or name in follow.file.settings.no_raise:
+            return False
+        if name in ("close", "aclose") and _in_cleanup(follow, point):
+            return False
+        if name in follow.file.catalog.no_raise_methods:
+            return False
+        if not call.args and name in ("items", "values", "keys") and path_of(call.func.value) is not None:
+            return False
+    elif isinstance(call.func, ir.Name) and call.func.id in follow.file.settings.no_raise:
+        return False
+    return callee.name not in follow.file.settings.no_raise or not callee.name
+
+
+def _in_cleanup(follow: Follow, point: Point) -> bool:
+    return any(region in ("final", "handler") for _, region in point.tries) or follow.function.name in (
+        "__exit__", "__aexit__", "close", "aclose", "__del__",
+    )  # fmt: skip
+
+
+def returns(follow: Follow, callee: Callee) -> bool:
+    """Whether a call can come back at all."""
+    return not (callee.kind == "function" and callee.function is not None and follow.file.never_returns(callee.function))
+
+
+def arguments(point: Point, call: ir.Call) -> list[tuple[int | str | None, Root | None, ir.Expr]]:
+    """The arguments of a call: position, keyword or None (starred); the root; the expression."""
+    out: list[tuple[int | str | None, Root | None, ir.Expr]] = []
+    for position, expr in enumerate(call.args):
+        starred = any(isinstance(before, ir.Star) for before in call.args[: position + 1])
+        out.append((None if starred else position, point.srcs[1 + position], expr))
+    for offset, (name, expr) in enumerate(call.keywords):
+        out.append((name, point.srcs[1 + len(call.args) + offset], expr))
+    return out
+
+
+# No object yet.
+
+
+def _ground(
+    follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee
+) -> Iterable[Out]:
+    assert point.dst is not None
+    dst = point.dst
+    outs: list[Out] = []
+    if callee.kind == "release":
+        _release_of_nothing(follow, index, point, fact, call, callee)
+    elif callee.kind in ("opaque", "function"):
+        _maybe_release_of_nothing(follow, index, point, fact, call, callee)
+    if callee.kind == "permit" and callee.name == "acquire" and follow.file.permit_matters(follow.function, callee.pool):
+        outs.extend(_take_permit(follow, index, point, fact, callee))
+    known = ""
+    if callee.kind == "borrow":
+        assert callee.spec is not None and callee.borrow is not None
+        ways = callee.borrow.ways
+        returned = Returned((), callee.spec, ways, text_of(callee.pool or call.func), path_of(callee.pool) if callee.pool else None)
+        outs.append(_born(follow, index, point, fact, call, returned, own=callee.own, key=0))
+        known = TRUTHY if "call" in ways else ""
+    elif callee.kind == "function" and callee.function is not None:
+        for number, each in enumerate(follow.file.lent_by(callee.function)):
+            mapped = _seen_from_caller(each, callee, call)
+            outs.append(_born(follow, index, point, fact, call, mapped, own=False, key=number))
+    if raises(follow, point, callee, call) or (callee.kind == "borrow" and not callee.own):
+        outs.extend(follow._raising(fact))
+    if returns(follow, callee):
+        after = fact.forget(dst) if fact.env else fact
+        if known and (dst,) in follow._keys:
+            after = after.know((dst,), known)
+        outs.append((NEXT, after))
+    return outs
+
+
+def _born(
+    follow: Follow,
+    index: int,
+    point: Point,
+    fact: Fact,
+    call: ir.Call,
+    what: Returned,
+    *,
+    own: bool,
+    key: int,
+) -> Out:
+    """The fact of an object that this call borrows."""
+    assert point.dst is not None
+    number = follow._site(
+        (index, key), "borrow", what.spec, index, call, what.ways, what.pool, what.path, own=own
+    )
+    now = "call" in what.ways
+    role = OBJECT if now else AWAITABLE
+    root: Place = (point.dst, *what.where)
+    if what.spec.handle_is_pool and what.path is not None:
+        root = what.path
+    born = fact._replace(site=number, status=HELD if now else PENDING)
+    born = born.bind(point.dst, [])
+    places = set(born.places) | {(root, role)}
+    places.update(((point.dst, *where), DERIVED) for where in what.derived)
+    if what.path is not None:
+        places.update((path, POOL) for path in follow.file.aliases(what.path, follow.function))
+    born = born.with_places(places)
+    if now and isinstance(point.dst, str) and not what.where:
+        born = follow._bind(index, point.dst, born, born.below(point.dst), TRUTHY)
+    return NEXT, born
+
+
+def _seen_from_caller(what: Returned, callee: Callee, call: ir.Call) -> Returned:
+    """A borrow inside a function, described in the words of the place that calls it."""
+    function = callee.function
+    assert function is not None
+    receiver = call.func.value if isinstance(call.func, ir.Attr) else None
+    path = _map_place(what.path, callee, call)
+    pool = what.pool
+    own_name = function.params[0].name if function.params else ""
+    if receiver is not None and callee.bound:
+        text = text_of(receiver)
+        head, _, rest = what.pool.partition(".")
+        if what.own:
+            pool = text
+        elif head == own_name and text != own_name:
+            pool = f"{text}.{rest}" if rest else text
+    ways = what.ways
+    return replace(what, path=path, pool=pool, ways=ways)
+
+
+def _map_place(place: Place | None, callee: Callee, call: ir.Call) -> Place | None:
+    """A place in a called function as a place of the caller, where it has a name there."""
+    function = callee.function
+    if place is None or function is None or not place:
+        return None
+    root, rest = place[0], place[1:]
+    params = [param.name for param in function.params]
+    if root not in params:
+        return place if root not in function.assigned else None
+    position = params.index(str(root))
+    if callee.bound:
+        if position == 0:
+            base = path_of(call.func.value) if isinstance(call.func, ir.Attr) else None
+            return (*base, *rest) if base is not None else None
+        position -= 1
+    argument: ir.Expr | None = None
+    if position < len(call.args):
+        argument = call.args[position]
+    else:
+        argument = next((value for name, value in call.keywords if name == root), None)
+    base = path_of(argument) if argument is not None else None
+    return (*base, *rest) if base is not None else None
+
+
+def _take_permit(follow: Follow, index: int, point: Point, fact: Fact, callee: Callee) -> list[Out]:
+    assert point.dst is not None and callee.pool is not None
+    kind = follow.file.types.of(callee.pool, follow.function)
+    waits = kind is not None and kind.dotted.partition(".")[0] in ("asyncio", "trio", "anyio", "curio")
+    number = follow._site(
+        ("permit", index), "permit", PERMIT, index, point.node if isinstance(point.node, ir.Call) else None,
+        frozenset(("await",) if waits else ("call",)), text_of(callee.pool), path_of(callee.pool), own=True,
+    )  # fmt: skip
+    born = fact._replace(site=number, status=PENDING if waits else HELD).bind(point.dst, [((), AWAITABLE if waits else OBJECT)])
+    return [(NEXT, born)]
+
+
+def _release_of_nothing(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> None:
+    assert callee.release is not None
+    root = _released_root(point, call, callee)
+    if isinstance(root, str):
+        known = fact.known((root,))
+        if known in (UNBOUND, NONE):
+            follow._fault("unbound" if known == UNBOUND else "none", index, fact, root)
+
+
+def _maybe_release_of_nothing(
+    follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee
+) -> None:
+    """``conn.close()`` or ``self._give_back(conn)`` where conn was never assigned."""
+    if isinstance(call.func, ir.Attr) and isinstance(point.srcs[0], str):
+        known = fact.known((point.srcs[0],))
+        if known in (UNBOUND, NONE) and call.func.name in follow.file.object_releases:
+            follow._fault("unbound" if known == UNBOUND else "none", index, fact, point.srcs[0])
+    if callee.kind != "function" or callee.function is None:
+        return
+    for where, root, _ in arguments(point, call):
+        if isinstance(root, str) and fact.known((root,)) in (UNBOUND, NONE):
+            param = _param_for(callee, where)
+            if param is not None and "returned" in follow.file.effect(callee.function, (param,), None).outcomes:
+                known = fact.known((root,))
+                follow._fault("unbound" if known == UNBOUND else "none", index, fact, root)
+
+
+def _released_root(point: Point, call: ir.Call, callee: Callee) -> Root | None:
+    form = callee.release
+    assert form is not None
+    if form.arg < 0:
+        return None
+    for where, root, _ in arguments(point, call):
+        if where == form.arg or (form.keyword and where == form.keyword):
+            return root
+    return None
+
+
+def _released_expr(call: ir.Call, callee: Callee) -> ir.Expr | None:
+    form = callee.release
+    assert form is not None
+    if 0 <= form.arg < len(call.args):
+        return call.args[form.arg]
+    return next((value for name, value in call.keywords if form.keyword and name == form.keyword), None)
+
+
+# Called, but not yet awaited or entered.
+
+
+def _pending(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> Iterable[Out]:
+    assert point.dst is not None
+    dst = point.dst
+    outs: list[Out] = []
+    moved: Parts = []
+    for _, root, _expr in arguments(point, call):
+        parts = fact.below(root) if root is not None else []
+        if not any(role == AWAITABLE for _, role in parts):
+            continue
+        stack = _stack_method(follow, call, callee)
+        if stack in ("enter_context", "enter_async_context"):
+            return _enter_on_stack(follow, index, point, fact, parts)
+        if stack == "callback":
+            continue
+        moved.extend(parts)
+    if raises(follow, point, callee, call) and not moved:
+        outs.extend(follow._raising(fact))
+    if returns(follow, callee):
+        outs.append((NEXT, follow._bind(index, dst, fact, moved)))
+    return outs
+
+
+def _enter_on_stack(follow: Follow, index: int, point: Point, fact: Fact, parts: Parts) -> Iterable[Out]:
+    """``stack.enter_context(pool.connection())``: the stack returns the object at its end."""
+    assert point.dst is not None
+    stack = point.srcs[0]
+    held = fact._replace(status=HELD)
+    if not follow._is_local(stack):
+        follow.sites[fact.site].transferred = True
+        return ()
+    places = {entry for entry in held.places if entry[1] != AWAITABLE}
+    assert stack is not None
+    places.add(((stack,), GUARD))
+    bound: Parts = []
+    for rest, role in parts:
+        inner = rest[1:] if rest and rest[0] == ".it" else rest
+        if role in (AWAITABLE, OBJECT):
+            bound.append((inner, OBJECT))
+    held = held.with_places(places)
+    return ((NEXT, follow._bind(index, point.dst, held, bound, TRUTHY)),)
+
+
+def _stack_method(follow: Follow, call: ir.Call, callee: Callee) -> str:
+    """The method of an ExitStack that is called, or ""."""
+    if not isinstance(call.func, ir.Attr):
+        return ""
+    name = call.func.name
+    if name in ("enter_context", "enter_async_context", "push_async_callback", "push_async_exit"):
+        return name
+    if name in ("callback", "push", "pop_all", "close", "aclose"):
+        kind = follow.file.types.of(call.func.value, follow.function)
+        dotted = kind.dotted if kind is not None else ""
+        if dotted in ("contextlib.ExitStack", "contextlib.AsyncExitStack"):
+            return name
+        path = path_of(call.func.value)
+        if name in ("callback", "push", "pop_all") and path is not None and "stack" in str(path[-1]).lower():
+            return name
+    return ""
+
+
+# An object on its way.
+
+
+def _object(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> Iterable[Out]:
+    site = follow.sites[fact.site]
+    if site.kind == "permit":
+        return _permit_call(follow, index, point, fact, call, callee)
+    receiver = point.srcs[0]
+    parts = fact.below(receiver) if receiver is not None else []
+    own = {role for rest, role in parts if not rest}
+    if callee.kind == "release":
+        found = _release(follow, index, point, fact, call, callee)
+        if found is not None:
+            return found
+    if CLOSER in own and not point.name:
+        return _closed(follow, index, point, fact, callee, call)
+    if OBJECT in own and point.name:
+        return _method(follow, index, point, fact, call, callee)
+    if DERIVED in own and point.name:
+        return _derived(follow, index, point, fact, call)
+    stack = _stack_method(follow, call, callee)
+    if stack:
+        found = _on_stack(follow, index, point, fact, call, callee, stack)
+        if found is not None:
+            return found
+    inside = [(rest, role) for rest, role in parts if rest]
+    if point.name and point.name in _CONTAINER_METHODS and callee.kind not in ("function", "release", "borrow"):
+        found = _container(follow, index, point, fact, call, inside)
+        if found is not None:
+            return found
+    return _with_arguments(follow, index, point, fact, call, callee)
+
+
+def _finish(
+    follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee, parts: Parts, *, library: bool = False
+) -> list[Out]:
+    """The ordinary ways out of a call that leaves the object as it is; ``parts`` reach it through the result."""
+    assert point.dst is not None
+    outs: list[Out] = []
+    if _raises_for(follow, point, fact, call, callee):
+        outs.extend(follow._raising(fact, library=library))
+    if returns(follow, callee):
+        outs.append((NEXT, follow._bind(index, point.dst, fact, parts)))
+    return outs
+
+
+def _raises_for(follow: Follow, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> bool:
+    site = follow.sites[fact.site]
+    if follow._setting == "handle":
+        touched = any(
+            root is not None and any(role in (OBJECT, DERIVED) for _, role in fact.below(root)) for root in point.srcs
+        )
+        if not touched:
+            return False
+    if callee.own and site.own and callee.kind in ("borrow", "release"):
+        return False
+    return raises(follow, point, callee, call)
+
+
+def _release(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> Iterable[Out] | None:
+    """A call of a pool's return method: of this object, of a fresh one in its place, or of another."""
+    form = callee.release
+    site = follow.sites[fact.site]
+    assert form is not None and callee.pool is not None
+    if form.arg < 0:
+        if site.path is not None and path_of(callee.pool) == site.path and fact.status == HELD:
+            return _given_back(follow, index, point, fact)
+        return None
+    root = _released_root(point, call, callee)
+    parts = fact.below(root) if root is not None else []
+    mine = any(role == OBJECT for _, role in parts)
+    if not mine:
+        if fact.status == HELD and site.kind == "borrow" and _is_replacement(follow, call, callee) and _same_pool(
+            follow, fact, callee.pool, path_of(callee.pool)
+        ):
+            return _given_back(follow, index, point, fact)
+        return None
+    if fact.status == RETURNED:
+        return _second(follow, index, point, fact)
+    if site.kind == "borrow" and not _same_pool(follow, fact, callee.pool, path_of(callee.pool)):
+        follow._fault("wrong", index, fact)
+        site.wrong_pool = True
+    site.released_by.add(_relative_pool(callee.pool))
+    return _given_back(follow, index, point, fact)
+
+
+def _relative_pool(expr: ir.Expr) -> str:
+    return text_of(expr)
+
+
+def _given_back(follow: Follow, index: int, point: Point, fact: Fact) -> list[Out]:
+    assert point.dst is not None
+    after = follow._return(index, fact)
+    return [(NEXT, follow._bind(index, point.dst, after, []))]
+
+
+def _second(follow: Follow, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+    """The object is returned again."""
+    assert point.dst is not None
+    site = follow.sites[fact.site]
+    if fact.via == "stale":
+        follow._fault("stale", index, fact)
+    elif not site.spec.second_release_ok and site.kind == "borrow":
+        follow._fault("double", index, fact)
+    return ((NEXT, follow._bind(index, point.dst, fact, [])),)
+
+
+def _is_replacement(follow: Follow, call: ir.Call, callee: Callee) -> bool:
+    """Whether what is put is a fresh object, or an empty slot, in place of the one that was taken."""
+    expr = _released_expr(call, callee)
+    return expr is not None and _is_fresh(follow, expr, 0)
+
+
+def _is_fresh(follow: Follow, expr: ir.Expr, depth: int) -> bool:
+    if isinstance(expr, ir.Await):
+        return _is_fresh(follow, expr.value, depth)
+    if isinstance(expr, ir.Const):
+        return expr.value is None
+    if isinstance(expr, ir.Call):
+        inner = follow.file.resolver.callee(expr, follow.function)
+        if inner.kind == "borrow":
+            return False
+        return not (inner.kind == "function" and inner.function is not None and follow.file.lent_by(inner.function))
+    if isinstance(expr, ir.Cond):
+        return _is_fresh(follow, expr.body, depth) or _is_fresh(follow, expr.orelse, depth)
+    if isinstance(expr, ir.Name) and depth == 0:
+        values = follow.file.containers.assigned(follow.function).get(expr.id, [])
+        return bool(values) and all(_is_fresh(follow, value, 1) for value in values)
+    return False
+
+
+def _same_pool(follow: Follow, fact: Fact, expr: ir.Expr | None, path: Place | None) -> bool:
+    """Whether an object goes back to where it came from; unless it plainly does not, it does."""
+    site = follow.sites[fact.site]
+    if path is None or site.path is None:
+        return True
+    if any(place == path and role == POOL for place, role in fact.places):
+        return True
+    return not follow.file.other_pool(site.path, path, follow.function)
+
+
+def _closed(follow: Follow, index: int, point: Point, fact: Fact, callee: Callee, call: ir.Call) -> Iterable[Out]:
+    """A callable that returns the object is called."""
+    assert point.dst is not None
+    if fact.status == RETURNED:
+        return _second(follow, index, point, fact)
+    after = follow._return(index, fact)
+    outs: list[Out] = []
+    if callee.kind == "function" and raises(follow, point, callee, call):
+        outs.extend(follow._raising(after))
+    outs.append((NEXT, follow._bind(index, point.dst, after, [])))
+    return outs
+
+
+def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> Iterable[Out]:
+    """A method of the object itself."""
+    assert point.dst is not None
+    site = follow.sites[fact.site]
+    name = point.name
+    release = follow._object_release(fact, name)
+    if release is not None:
+        if fact.status == RETURNED:
+            if site.spec.reconnects or site.spec.second_release_ok:
+                return ((NEXT, follow._bind(index, point.dst, fact, [])),)
+            return _second(follow, index, point, fact)
+        if not release and site.spec.reconnects:
+            return _finish(follow, index, point, fact, call, callee, [], library=True)
+        return _given_back(follow, index, point, fact)
+    if site.kind == "param" and name in follow.file.object_releases:
+        site.released_by.add("method:" + name)
+        if not site.spec.releases:
+            after = follow._return(index, fact)
+            return [(NEXT, follow._bind(index, point.dst, after, []))]
+    if fact.status == RETURNED and follow._is_use(fact, index):
+        if site.spec.reconnects and name in ("close", "aclose", "disconnect"):
+            return ((NEXT, follow._bind(index, point.dst, fact, [])),)
+        follow._fault("use", index, fact)
+        return ()
+    parts: Parts = []
+    if name in site.spec.returns_itself:
+        parts = [((), OBJECT)]
+    elif name in site.spec.derives:
+        parts = [((), DERIVED)]
+    elif isinstance(point.dst, int):
+        parts = [((), RESULT)]
+    if callee.kind == "function" and callee.function is not None:
+        # A class of this file: what its method raises can be seen.
+        return _finish(follow, index, point, fact, call, callee, parts)
+    quiet = name in ("close", "aclose") and _in_cleanup(follow, point) and name not in site.spec.cleanup_raises
+    if quiet:
+        return [(NEXT, follow._bind(index, point.dst, fact, parts))]
+    outs = list(follow._raising(fact, library=True))
+    outs.append((NEXT, follow._bind(index, point.dst, fact, parts)))
+    return outs
+
+
+def _derived(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call) -> Iterable[Out]:
+    """A method of a cursor, stream or result."""
+    assert point.dst is not None
+    site = follow.sites[fact.site]
+    name = point.name
+    closing = name in ("close", "aclose", "__exit__")
+    if fact.status == RETURNED:
+        if not closing and follow._is_use(fact, index):
+            follow._fault("use", index, fact)
+            return ()
+        return ((NEXT, follow._bind(index, point.dst, fact, [])),)
+    parts: Parts = []
+    if name in site.spec.rederives or name in site.spec.derives:
+        parts = [((), DERIVED)]
+    elif isinstance(point.dst, int):
+        parts = [((), RESULT)]
+    quiet = closing and _in_cleanup(follow, point) and name not in site.spec.cleanup_raises
+    outs: list[Out] = [] if quiet else list(follow._raising(fact, library=True))
+    outs.append((NEXT, follow._bind(index, point.dst, fact, parts)))
+    return outs
+
+
+def _on_stack(
+    follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee, stack: str
+) -> Iterable[Out] | None:
+    """Methods of an ExitStack: what it is given, it returns at its end."""
+    assert point.dst is not None
+    root = point.srcs[0]
+    guarded = root is not None and GUARD in fact.roles((root,))
+    if stack == "pop_all" and guarded and root is not None:
+        places = {entry for entry in fact.places if not (entry[0][0] == root and entry[1] == GUARD)}
+        return [(NEXT, follow._bind(index, point.dst, fact.with_places(places), [((), GUARD)]))]
+    if stack in ("close", "aclose"):
+        if guarded and fact.status == HELD:
+            return _given_back(follow, index, point, fact)
+        return None
+    if stack in ("callback", "push", "push_async_callback", "push_async_exit"):
+        if not _registers(follow, point, fact, call):
+            if stack in ("push", "push_async_exit"):
+                return _push_object(follow, index, point, fact, call)
+            return None
+        return _guarded_by(follow, index, point, fact, root, [])
+    for _, argument, _expr in arguments(point, call):
+        parts = fact.below(argument) if argument is not None else []
+        if fact.status == HELD and any(role in (OBJECT, GUARD) for _, role in parts):
+            site = follow.sites[fact.site]
+            closes = site.spec.with_object == "returns" or bool(site.ways & {"with", "async with"})
+            if any(role == GUARD for _, role in parts) or closes:
+                bound = [(rest[1:] if rest and rest[0] == ".it" else rest, role) for rest, role in parts if role != GUARD]
+                return _guarded_by(follow, index, point, fact, root, bound)
+            return _finish(follow, index, point, fact, call, callee, [part for part in parts if part[1] != GUARD], library=True)
+        if any(role == DERIVED for _, role in parts):
+            bound = [(rest[1:] if rest and rest[0] == ".it" else rest, role) for rest, role in parts]
+            return _finish(follow, index, point, fact, call, callee, bound, library=True)
+    return None
+
+
+def _push_object(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call) -> Iterable[Out] | None:
+    site = follow.sites[fact.site]
+    for _, argument, _expr in arguments(point, call):
+        if argument is None or fact.status != HELD:
+            continue
+        roles = fact.roles((argument,))
+        if GUARD in roles or (OBJECT in roles and site.spec.with_object == "returns"):
+            return _guarded_by(follow, index, point, fact, point.srcs[0], fact.below(argument))
+    return None
+
+
+def _guarded_by(follow: Follow, index: int, point: Point, fact: Fact, root: Root | None, bound: Parts) -> Iterable[Out]:
+    assert point.dst is not None
+    if fact.status != HELD:
+        return ((NEXT, follow._bind(index, point.dst, fact, bound)),)
+    if root is None or not follow._is_local(root):
+        follow._transfer(fact)
+        return ()
+    fact = fact.with_places(set(fact.places) | {((root,), GUARD)})
+    return ((NEXT, follow._bind(index, point.dst, fact, bound)),)
+
+
+def _registers(follow: Follow, point: Point, fact: Fact, call: ir.Call) -> bool:
+    """Whether a call is given something that will return the object: a closer, or a return method and the object."""
+    listed = arguments(point, call)
+    for where, root, expr in listed:
+        if root is not None and any(role == CLOSER for rest, role in fact.below(root) if not rest):
+            return True
+        if isinstance(where, int):
+            later = [each for position, each, _ in listed if isinstance(position, int) and position > where or isinstance(position, str)]
+            if not any(each is not None and any(role == OBJECT for _, role in fact.below(each)) for each in later):
+                continue
+            if follow.file.resolver.release_of(expr, follow.function) is not None:
+                return True
+            function = follow.file.function_of(expr, follow.function)
+            if function is not None and _function_returns(follow, fact, function, listed, where):
+                return True
+            if isinstance(expr, ir.Attr) and follow.file.looks_like_release(expr.name):
+                return True
+    return False
+
+
+def _function_returns(
+    follow: Follow,
+    fact: Fact,
+    function: tuple[ir.Function, bool],
+    listed: list[tuple[int | str | None, Root | None, ir.Expr]],
+    where: int,
+) -> bool:
+    target, bound = function
+    params = [param.name for param in target.params][1 if bound else 0 :]
+    spec = follow.sites[fact.site].spec
+    for position, root, _ in listed:
+        if root is None or not any(role == OBJECT for _, role in fact.below(root)):
+            continue
+        name = position if isinstance(position, str) else None
+        if isinstance(position, int) and 0 <= position - where - 1 < len(params):
+            name = params[position - where - 1]
+        if name is not None and follow.file.closes(target, (name,), spec):
+            return True
+    return False
+
+
+def _container(
+    follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, inside: Parts
+) -> Iterable[Out] | None:
+    """Methods of lists, dicts and the like that hold the object, or get it."""
+    assert point.dst is not None
+    name = point.name
+    base = point.srcs[0]
+    if name in ("append", "add", "appendleft", "insert", "put", "put_nowait", "setdefault"):
+        for _, root, _expr in arguments(point, call):
+            parts = fact.below(root) if root is not None else []
+            if any(role in (OBJECT, DERIVED, CLOSER, GUARD, CAPTURE) for _, role in parts):
+                return follow._put_into(index, point, fact, base, parts)
+        return None
+    if name in ("extend", "extendleft", "update"):
+        places = set(fact.places)
+        for _, root, _expr in arguments(point, call):
+            for rest, role in fact.below(root) if root is not None else ():
+                if rest and follow._is_local(base) and base is not None:
+                    places.add(((base, *rest), role))
+                elif rest and role == OBJECT and fact.status == HELD:
+                    follow._transfer(fact)
+                    return ()
+        return [(NEXT, follow._bind(index, point.dst, fact.with_places(places), []))] if places != set(fact.places) else None
+    if not inside:
+        return None
+    elements = [(rest[1:], role) for rest, role in inside if rest[0] == "*" or isinstance(rest[0], int)]
+    if name in ("pop", "popleft"):
+        kept = {entry for entry in fact.places if entry[0][0] != base or len(entry[0]) == 1}
+        return [(NEXT, follow._bind(index, point.dst, fact.with_places(kept), elements))]
+    if name == "popitem":
+        kept = {entry for entry in fact.places if entry[0][0] != base or len(entry[0]) == 1}
+        return [(NEXT, follow._bind(index, point.dst, fact.with_places(kept), [((1, *rest), role) for rest, role in elements]))]
+    if name == "items":
+        return [(NEXT, follow._bind(index, point.dst, fact, [(("*", 1, *rest), role) for rest, role in elements]))]
+    if name in ("values", "copy"):
+        return [(NEXT, follow._bind(index, point.dst, fact, inside))]
+    if name in ("get", "__getitem__"):
+        return [(NEXT, follow._bind(index, point.dst, fact, elements))]
+    if name == "clear":
+        kept = {entry for entry in fact.places if entry[0][0] != base or len(entry[0]) == 1}
+        return [(NEXT, follow._bind(index, point.dst, fact.with_places(kept), []))]
+    return None
+
+
+def _with_arguments(
+    follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee
+) -> Iterable[Out]:
+    """The object is, or may be, an argument."""
+    if callee.kind == "std":
+        return _standard(follow, index, point, fact, call, callee)
+    if callee.kind == "function" and callee.function is not None:
+        return _function(follow, index, point, fact, call, callee)
+    if callee.kind == "class" and callee.klass is not None:
+        return _constructor(follow, index, point, fact, call, callee)
+    listed = arguments(point, call)
+    roles = {role for _, root, _ in listed if root is not None for _, role in fact.below(root)}
+    if not roles & {OBJECT, DERIVED, CLOSER, CAPTURE, GUARD}:
+        return _finish(follow, index, point, fact, call, callee, [])
+    if fact.status == RETURNED:
+        if callee.kind == "safe" or not roles & {OBJECT, DERIVED} or not follow._is_use(fact, index):
+            return _finish(follow, index, point, fact, call, callee, [])
+        if roles <= {OBJECT, POOL, CLOSER} and callee.kind in ("release", "borrow"):
+            return _finish(follow, index, point, fact, call, callee, [])
+        follow._fault("use", index, fact)
+        return ()
+    site = follow.sites[fact.site]
+    if callee.kind == "safe":
+        return _finish(follow, index, point, fact, call, callee, [])
+    if callee.name == "keeps nothing":
+        return _finish(follow, index, point, fact, call, callee, [], library=True)
+    if _registers(follow, point, fact, call):
+        follow._transfer(fact)
+        return ()
+    if roles & {OBJECT, CAPTURE, GUARD}:
+        site.unseen = True
+        if follow.is_lenient(fact) and site.kind != "param":
+            follow._transfer(fact)
+            return ()
+    parts: Parts = []
+    if OBJECT in roles and _is_class_like(call.func):
+        parts = [((), CAPTURE)]
+    return _finish(follow, index, point, fact, call, callee, parts)
+
+
+def _is_class_like(func: ir.Expr) -> bool:
+    path = path_of(func)
+    last = str(path[-1]).lstrip("._") if path else ""
+    return last[:1].isupper()
+
+
+def _standard(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> Iterable[Out]:
+    """Functions of the standard library through which an object passes."""
+    assert point.dst is not None
+    name = callee.name
+    listed = arguments(point, call)
+    parts: Parts = []
+    for where, root, _expr in listed:
+        below = fact.below(root) if root is not None else []
+        if not below:
+            continue
+        if name in ("typing.cast", "typing_extensions.cast", "asyncio.wait_for", "asyncio.shield", "asyncio.create_task",
+                    "asyncio.ensure_future"):  # fmt: skip
+            parts.extend(below)
+        elif name in ("list", "tuple", "set", "frozenset", "iter", "reversed", "sorted", "dict"):
+            parts.extend(part for part in below if part[0] or part[1] == DERIVED)
+        elif name == "enumerate":
+            parts.extend(((rest[0], 1, *rest[1:]), role) for rest, role in below if rest)
+        elif name == "zip" and isinstance(where, int):
+            parts.extend(((rest[0], where, *rest[1:]), role) for rest, role in below if rest)
+        elif name == "next":
+            parts.extend((rest[1:], role) for rest, role in below if rest)
+        elif name in ("contextlib.closing", "contextlib.aclosing", "contextlib.nullcontext"):
+            for rest, role in below:
+                parts.append(((".it", *rest), role))
+                closes = follow._object_release(fact, "close") is not None or follow._object_release(fact, "aclose") is not None
+                if not rest and role == OBJECT and closes and name != "contextlib.nullcontext":
+                    parts.append(((), GUARD))
+        elif name == "functools.partial":
+            parts.append(((), CLOSER if _registers(follow, point, fact, call) else CAPTURE))
+        elif name == "setattr" and fact.status == HELD and where == 2:  # noqa: PLR2004 - the value's position
+            follow._transfer(fact)
+            return ()
+    if name in ("list", "tuple", "set", "sorted", "dict", "zip", "enumerate", "next") and fact.status == RETURNED:
+        for _, root, _expr in listed:
+            if root is not None and DERIVED in fact.roles((root,)) and follow._is_use(fact, index):
+                follow._fault("use", index, fact)
+                return ()
+    if name in ("list", "tuple", "set", "sorted", "dict", "frozenset"):
+        parts = [part for part in parts if part[0] or part[1] != DERIVED]
+    library = any(
+        root is not None and any(role in (OBJECT, DERIVED) for rest, role in fact.below(root) if not rest) for _, root, _ in listed
+    )
+    if name in ("contextlib.closing", "contextlib.aclosing", "contextlib.nullcontext", "functools.partial"):
+        return [(NEXT, follow._bind(index, point.dst, fact, parts))]
+    return _finish(follow, index, point, fact, call, callee, parts, library=library)
+
+
+def _param_for(callee: Callee, where: int | str | None) -> str | None:
+    """The parameter that an argument becomes."""
+    function = callee.function
+    if function is None or where is None:
+        return None
+    if isinstance(where, str):
+        return where if any(param.name == where for param in function.params) else None
+    position = where + (1 if callee.bound else 0)
+    positional = [param.name for param in function.params if param.kind == "positional"]
+    return positional[position] if position < len(positional) else None
+
+
+def _function(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> Iterable[Out]:
+    """A function of this file: what it does with the object is in its summary."""
+    function = callee.function
+    assert function is not None and point.dst is not None
+    site = follow.sites[fact.site]
+    entries: list[Place] = []
+    derived_in = False
+    if callee.bound and point.srcs[0] is not None and isinstance(call.func, ir.Attr) and function.params:
+        for rest, role in fact.below(point.srcs[0]):
+            if role == OBJECT and rest and isinstance(rest[0], str) and follow.file.mentions(function, rest[0].lstrip(".")):
+                entries.append((function.params[0].name, *rest))
+    closes = False
+    for where, root, _expr in arguments(point, call):
+        if root is None:
+            continue
+        for rest, role in fact.below(root):
+            param = _param_for(callee, where)
+            if role == OBJECT:
+                if param is None:
+                    site.unseen = True
+                    if fact.status == HELD and follow.is_lenient(fact) and site.kind != "param":
+                        follow._transfer(fact)
+                        return ()
+                else:
+                    entries.append((param, *rest))
+            elif role == DERIVED and not rest:
+                derived_in = True
+            elif role == CLOSER and not rest:
+                closes = True
+    if not entries:
+        if fact.status == RETURNED and derived_in and follow._is_use(fact, index) and not function.is_generator:
+            follow._fault("use", index, fact)
+            return ()
+        if closes and fact.status == HELD:
+            follow._transfer(fact)
+            return ()
+        captured = fact.below(function.name) if fact.status == HELD else []
+        del captured
+        return _finish(follow, index, point, fact, call, callee, [], library=derived_in)
+    outs: list[Out] = []
+    best = None
+    for entry in entries:
+        effect = follow.file.effect(function, entry, site.spec)
+        if best is None or _strength(effect.outcomes) > _strength(best[1].outcomes):
+            best = (entry, effect)
+    assert best is not None
+    entry, effect = best
+    if function.is_generator:
+        role = GUARD if "returned" in effect.outcomes and follow.file.is_lender(function) else CAPTURE
+        return _finish(follow, index, point, fact, call, callee, [((), role)])
+    ends = {"returned", "stored"} & effect.outcomes
+    if fact.status == RETURNED:
+        if "returned" in effect.outcomes and "held" not in effect.outcomes:
+            return _second_by_helper(follow, index, point, fact, call, callee)
+        if effect.uses and follow._is_use(fact, index):
+            follow._fault("use", index, fact)
+            return ()
+        return _finish(follow, index, point, fact, call, callee, [])
+    if ends and "held" in effect.outcomes:
+        # Sometimes it returns the object: nobody can tell from here.
+        if "stored" in ends or site.kind == "param":
+            site.transferred = True
+        site.returned = True
+        follow._transfer(fact)
+        return ()
+    if "stored" in ends:
+        follow._transfer(fact)
+        return ()
+    if "returned" in ends:
+        if site.kind == "borrow":
+            for pool in effect.pools:
+                path = _map_place(pool, callee, call)
+                if path is not None and not _same_pool(follow, fact, None, path):
+                    follow._fault("wrong", index, fact)
+                    site.wrong_pool = True
+        after = follow._return(index, fact)
+        if raises(follow, point, callee, call):
+            outs.extend(follow._raising(after))
+        if returns(follow, callee):
+            outs.append((NEXT, follow._bind(index, point.dst, after, [])))
+        return outs
+    if effect.unseen:
+        site.unseen = True
+        if follow.is_lenient(fact) and site.kind != "param":
+            follow._transfer(fact)
+            return ()
+    parts: Parts = [(where, role) for where, role in effect.results]
+    if raises(follow, point, callee, call):
+        outs.extend(follow._raising(fact))
+    if returns(follow, callee):
+        outs.append((NEXT, follow._bind(index, point.dst, fact, parts)))
+    return outs
+
+
+def _strength(outcomes: frozenset[str]) -> int:
+    return 2 if "returned" in outcomes else 1 if "stored" in outcomes else 0
+
+
+def _second_by_helper(
+    follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee
+) -> Iterable[Out]:
+    outs = [out for out in _finish(follow, index, point, fact, call, callee, []) if out[0] == EXC]
+    outs.extend(_second(follow, index, point, fact))
+    return outs
+
+
+def _constructor(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> Iterable[Out]:
+    """An instance of a class of this file is made with the object: it may keep it."""
+    klass = callee.klass
+    assert klass is not None and point.dst is not None
+    site = follow.sites[fact.site]
+    given: list[str] = []
+    touched = False
+    for where, root, _expr in arguments(point, call):
+        if root is None:
+            continue
+        for _rest, role in fact.below(root):
+            if role in (OBJECT, CLOSER, GUARD):
+                touched = True
+                given.extend(follow.file.constructor_attrs(klass, where))
+                if role == CLOSER and fact.status == HELD:
+                    follow._transfer(fact)
+                    return ()
+    if not touched:
+        return _finish(follow, index, point, fact, call, callee, [])
+    if fact.status == RETURNED:
+        if follow._is_use(fact, index):
+            follow._fault("use", index, fact)
+            return ()
+        return _finish(follow, index, point, fact, call, callee, [])
+    if any(follow.file.attr_policy(klass, None, name) == "given" for name in given):
+        follow._transfer(fact)
+        return ()
+    if not given or any(follow.file.attr_policy(klass, None, name) == "unseen" for name in given):
+        site.unseen = True
+        if follow.is_lenient(fact) and site.kind != "param":
+            follow._transfer(fact)
+            return ()
+    return _finish(follow, index, point, fact, call, callee, [((), CAPTURE)])
+
+
+# Permits of a semaphore.
+
+
+def _permit_call(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> Iterable[Out]:
+    assert point.dst is not None
+    site = follow.sites[fact.site]
+    if callee.kind == "permit" and callee.name == "release" and callee.pool is not None and path_of(callee.pool) == site.path:
+        site.returned = True
+        return ()
+    if callee.kind == "function" and callee.function is not None and follow.file.releases_permit(callee.function, site.path):
+        site.returned = True
+        return ()
+    if _registers_permit(follow, call, site.path):
+        site.transferred = True
+        return ()
+    if callee.own and callee.kind in ("borrow", "release"):
+        return [(NEXT, follow._bind(index, point.dst, fact, []))]
+    if callee.kind == "std" and callee.name in ("heapq.heappop", "heapq.heappush"):
+        return [(NEXT, follow._bind(index, point.dst, fact, []))]
+    if isinstance(call.func, ir.Attr) and follow.file.is_own_container(call.func.value, follow.function):
+        return [(NEXT, follow._bind(index, point.dst, fact, []))]
+    return _finish(follow, index, point, fact, call, callee, [])
+
+
+def _registers_permit(follow: Follow, call: ir.Call, path: Place | None) -> bool:
+    for expr in (*call.args, *(value for _, value in call.keywords)):
+        if isinstance(expr, ir.Attr) and expr.name == "release" and path_of(expr.value) == path:
+            return True
+        function = follow.file.function_of(expr, follow.function)
+        if function is not None and follow.file.releases_permit(function[0], path):
+            return True
+        if isinstance(expr, ir.Lambda) and follow.file.releases_permit(expr.function, path):
+            return True
+    return False
+
+
+_ = ANY, CANCELLED
+
+_QUIET = frozenset(
+    (
+        "contextlib.closing", "contextlib.aclosing", "contextlib.suppress", "contextlib.ExitStack",
+        "contextlib.AsyncExitStack", "contextlib.nullcontext", "functools.partial", "typing.cast",
+        "typing_extensions.cast", "range", "list", "tuple", "set", "dict", "enumerate", "zip", "iter", "reversed",
+        "asyncio.create_task", "asyncio.ensure_future", "asyncio.shield", "asyncio.wait_for", "heapq.heapify",
+        "lock.acquire", "lock.release", "lock.notify", "lock.notify_all", "lock.locked", "bool", "repr", "print",
+        "isinstance", "id", "type", "str", "hasattr", "frozenset",
+    )
+)  # fmt: skip
+_REGISTERING = frozenset(("add_done_callback", "callback", "push_async_callback", "addCleanup", "addfinalizer", "add_finalizer"))
+_CONTAINER_METHODS = frozenset(
+    (
+        "append", "add", "appendleft", "insert", "put", "put_nowait", "setdefault", "extend", "extendleft", "update", "pop",
+        "popleft", "popitem", "items", "values", "copy", "get", "clear", "__getitem__",
+    )
+)  # fmt: skip

@@ -1,0 +1,908 @@
+"""The analysis of one file: its functions, what they do for each other, and what happens to what they borrow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pool_lint import ir
+from pool_lint.catalog.spec import Catalog, PoolSpec
+from pool_lint.config import Settings
+from pool_lint.flow.build import build_cfg, names_read, path_of, statement_parts, walk_expressions, walk_statements
+from pool_lint.flow.cfg import RET, Cfg, Point, Root
+from pool_lint.pools.containers import RETURNING, Containers
+from pool_lint.pools.duck import DuckPools
+from pool_lint.pools.types import Types, decorator_names
+from pool_lint.typestate.exceptions import Exceptions
+from pool_lint.typestate.follow import Follow, TooComplex
+from pool_lint.typestate.resolve import Callee, Resolver
+from pool_lint.typestate.state import AWAITABLE, CLOSER, DERIVED, GROUND, GUARD, HELD, OBJECT, RETURNED, Fact, Place, Site
+from pool_lint.typestate.summary import Effect, Returned, Summary
+
+_NOTHING = PoolSpec(id="anything", library="", classes=(), item="object", borrows=(), releases=(), remedy="")
+_LENDERS = frozenset(("contextmanager", "asynccontextmanager"))
+_ROUNDS = 3
+_LOCK_NAME = re.compile(r"(^|_)(r?lock|mutex|cond|condition|sem|semaphore)s?$|lock$")
+_RELEASE_NAME = re.compile(
+    r"^_*(release|put_?conn|put_?back|give_?back|check_?in|return|recycle|free|close|dispose|put_nowait|put|push|finish|repool|discard)"
+)
+
+
+@dataclass(slots=True, eq=False)
+class AttrSite:
+    """A borrow that a method keeps in an attribute of ``self``."""
+
+    klass: ir.Klass
+    attr: str
+    function: ir.Function
+    follow: Follow
+    site: Site
+
+
+@dataclass(slots=True, eq=False)
+class Outcome:
+    """The finished analysis of one function."""
+
+    function: ir.Function
+    follow: Follow
+    hands_out: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class FileAnalysis:
+    """All that the rules read of one file.
+
+    ``gave_up`` lists the functions whose bound was hit.
+    """
+
+    tree: ir.ModuleTree
+    catalog: Catalog
+    settings: Settings
+    types: Types = field(init=False)
+    containers: Containers = field(init=False)
+    resolver: Resolver = field(init=False)
+    exceptions: Exceptions = field(init=False)
+    greenlets: bool = field(init=False)
+    object_releases: frozenset[str] = field(init=False)
+    gave_up: list[ir.Function] = field(default_factory=list)
+    attr_sites: list[AttrSite] = field(default_factory=list)
+    _cfgs: dict[ir.Function, Cfg] = field(default_factory=dict)
+    _outcomes: dict[ir.Function, Outcome | None] = field(default_factory=dict)
+    _summaries: dict[ir.Function, Summary] = field(default_factory=dict)
+    _effects: dict[tuple[ir.Function, Place, str], Effect] = field(default_factory=dict)
+    _busy: set[object] = field(default_factory=set)
+    _recursive: set[object] = field(default_factory=set)
+    _policies: dict[tuple[ir.Klass, ir.Function | None, str], str] = field(default_factory=dict)
+    _decorators: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
+    _mentions: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
+    _closures: dict[ir.Function, dict[Root, list[tuple[str, str]]]] = field(default_factory=dict)
+    _built: dict[Cfg, tuple[frozenset[int], dict[Root, Point]]] = field(default_factory=dict)
+    _aliases: dict[ir.Function, dict[Place, set[Place]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.types = Types(self.tree, self.catalog)
+        self.containers = Containers(self.tree, self.types)
+        duck = DuckPools(self.tree, self.types)
+        self.resolver = Resolver(self.tree, self.types, self.containers, duck, self.catalog)
+        self.exceptions = Exceptions(self.types, self.catalog)
+        self.greenlets = self.resolver.is_greenlet_module()
+        self.object_releases = frozenset(
+            form.method for spec in self.catalog.specs for form in spec.releases if form.on == "object"
+        )
+
+    # Running functions.
+
+    def outcomes(self) -> list[Outcome]:
+        """The analysis of every function that borrows something, in source order."""
+        out = []
+        for function in self.tree.functions:
+            if self._borrows(function):
+                outcome = self.outcome(function)
+                if outcome is not None:
+                    out.append(outcome)
+        return out
+
+    def cfg(self, function: ir.Function) -> Cfg:
+        found = self._cfgs.get(function)
+        if found is None:
+            found = self._cfgs[function] = build_cfg(function)
+        return found
+
+    def _calls(self, function: ir.Function) -> list[Callee]:
+        return [
+            self.resolver.callee(expr, function) for expr in walk_expressions(function.body) if isinstance(expr, ir.Call)
+        ]
+
+    def _borrows(self, function: ir.Function) -> bool:
+        """Whether a function borrows, by itself or through others of this file."""
+        for callee in self._calls(function):
+            if callee.kind == "borrow":
+                return True
+            if callee.kind == "permit" and self.permit_matters(function, callee.pool):
+                return True
+            if callee.kind == "function" and callee.function is not None and self.lent_by(callee.function):
+                return True
+        return any(
+            isinstance(stmt, ir.AugAssign)
+            and isinstance(stmt.target, ir.Attr)
+            and stmt.op == "AddAssign"
+            and self.is_count(function, stmt.target.name)
+            for stmt in walk_statements(function.body)
+        )
+
+    def outcome(self, function: ir.Function) -> Outcome | None:
+        """The analysis of one function with its own borrows; None where the bound was hit."""
+        if function in self._outcomes:
+            return self._outcomes[function]
+        self._outcomes[function] = None
+        cfg = self.cfg(function)
+        lenient: frozenset[int] = frozenset()
+        try:
+            follow = Follow(self, cfg)
+            follow.run()
+            again = frozenset(
+                site.point for site in follow.sites if not site.returned and site.kind == "borrow" and (site.unseen or follow.yields)
+            )
+            if again:
+                lenient = again
+                follow = Follow(self, cfg, lenient=lenient)
+                follow.run()
+        except TooComplex:
+            self.gave_up.append(function)
+            return None
+        self._keep_attr_sites(follow)
+        outcome = Outcome(function, follow, self._hands_out(follow))
+        self._outcomes[function] = outcome
+        return outcome
+
+    def _keep_attr_sites(self, follow: Follow) -> None:
+        stale = [kept for kept in self.attr_sites if kept.function is follow.function and kept.follow is not follow]
+        for kept in stale:
+            self.attr_sites.remove(kept)
+
+    def _hands_out(self, follow: Follow) -> bool:
+        """Whether a function gives its caller an object of its own container."""
+        for fact in follow.ends:
+            if fact.site != GROUND and follow.sites[fact.site].own and fact.status == HELD:
+                if any(role == OBJECT for _, role in fact.below(RET)):
+                    return True
+        return False
+
+    # Summaries.
+
+    def summary(self, function: ir.Function) -> Summary:
+        """What a function does for its callers; recursion is iterated to a fixed point."""
+        known = self._summaries.get(function)
+        if known is not None:
+            return known
+        if function in self._busy:
+            self._recursive.add(function)
+            return Summary()
+        self._busy.add(function)
+        result = self._summarize(function)
+        rounds = 0
+        while function in self._recursive and rounds < _ROUNDS:
+            self._summaries[function] = result
+            self._outcomes.pop(function, None)
+            again = self._summarize(function)
+            if again.same(result):
+                break
+            result, rounds = again, rounds + 1
+        self._summaries[function] = result
+        self._busy.discard(function)
+        return result
+
+    def _summarize(self, function: ir.Function) -> Summary:
+        outcome = self.outcome(function)
+        if outcome is None:
+            return Summary()
+        follow = outcome.follow
+        lender = self.is_lender(function)
+        holds = function.is_generator and not lender and (
+            any(fact.site != GROUND and follow.sites[fact.site].kind == "borrow" for _, fact in follow.yields)
+            or self._reyields(function)
+        )
+        decorated = bool(self.decorators(function) - _PLAIN_DECORATORS)
+        may_raise = decorated or any(True for _ in follow.fails)
+        never = not follow.ends and not function.is_generator
+        lends = self._lends_of(follow, lender=lender)
+        return Summary(lends, may_raise, never, holds)
+
+    def _lends_of(self, follow: Follow, *, lender: bool) -> tuple[Returned, ...]:
+        function = follow.function
+        if function.is_generator and not lender:
+            return ()
+        found: dict[tuple[object, ...], Returned] = {}
+        if lender:
+            facts = [(follow.points[index].srcs[0], fact) for index, fact in follow.yields]
+            ways = frozenset(("async with",) if function.is_async else ("with",))
+        else:
+            facts = [(RET, fact) for fact in follow.ends]
+            facts += [(follow.points[index].srcs[0], fact) for index, fact in follow.awaits]
+            ways = frozenset(("await",) if function.is_async else ("call",))
+        for root, fact in facts:
+            if fact.site == GROUND or root is None:
+                continue
+            site = follow.sites[fact.site]
+            if site.kind != "borrow":
+                continue
+            parts = fact.below(root)
+            derived = tuple(sorted((rest for rest, role in parts if role == DERIVED), key=repr))
+            for rest, role in parts:
+                if role == OBJECT and (fact.status == HELD):
+                    how = ways
+                elif role == AWAITABLE and not lender:
+                    how = site.ways
+                else:
+                    continue
+                key = (rest, site.spec.id, how)
+                if key not in found:
+                    found[key] = Returned(rest, site.spec, how, site.pool, site.path, site.own, derived)
+        return tuple(found[key] for key in sorted(found, key=repr))
+
+    def _reyields(self, function: ir.Function) -> bool:
+        """Whether a generator passes on what another one yields that holds a borrow."""
+        for stmt in walk_statements(function.body):
+            if isinstance(stmt, ir.For) and isinstance(stmt.iter, ir.Call) and self.generator_holds(stmt.iter, function):
+                if any(isinstance(expr, ir.Yield) for expr in walk_expressions(stmt.body)):
+                    return True
+        return any(
+            isinstance(expr, ir.Yield) and expr.delegates and isinstance(expr.value, ir.Call)
+            and self.generator_holds(expr.value, function)
+            for expr in walk_expressions(function.body)
+        )  # fmt: skip
+
+    def generator_holds(self, call: ir.Call, scope: ir.Function | None) -> bool:
+        """Whether a call makes a generator of this file that holds a borrow across its yields."""
+        callee = self.resolver.callee(call, scope)
+        return (
+            callee.kind == "function"
+            and callee.function is not None
+            and callee.function.is_generator
+            and not self.is_lender(callee.function)
+            and self.summary(callee.function).holds
+        )
+
+    def lent_by(self, function: ir.Function) -> tuple[Returned, ...]:
+        """The borrows that calling a function gives its caller."""
+        if not self._may_lend(function):
+            return ()
+        return self.summary(function).lends
+
+    def _may_lend(self, function: ir.Function) -> bool:
+        if function in self._summaries:
+            return True
+        if function.is_generator:
+            return self.is_lender(function)
+        return any(
+            isinstance(stmt, ir.Return) and stmt.value is not None and not isinstance(stmt.value, ir.Const)
+            for stmt in walk_statements(function.body)
+        )
+
+    def may_raise(self, function: ir.Function) -> bool:
+        if function.is_generator:
+            return False
+        if function in self._busy:
+            return True
+        return self.summary(function).may_raise
+
+    def never_returns(self, function: ir.Function) -> bool:
+        """Whether a function always raises or leaves the process."""
+        if function.is_generator or function.is_async:
+            return False
+        if function.returns is not None:
+            last = self.types.dotted(function.returns).rpartition(".")[2]
+            if last in ("NoReturn", "Never"):
+                return True
+        if any(isinstance(stmt, ir.Return) for stmt in walk_statements(function.body)) or not self._ends_in_raise(function.body):
+            return False
+        return self.summary(function).never_returns
+
+    def _ends_in_raise(self, body: list[ir.Stmt]) -> bool:
+        return any(isinstance(stmt, (ir.Raise, ir.While)) for stmt in walk_statements(body)) or any(
+            isinstance(stmt, ir.ExprStmt) and isinstance(stmt.value, ir.Call) for stmt in body[-1:]
+        )
+
+    def constructor_may_raise(self, klass: ir.Klass) -> bool:
+        """Whether making an instance runs anything that may raise."""
+        if self.types.unseen_bases(klass):
+            return True
+        for name in ("__new__", "__init__", "__post_init__"):
+            method = self.types.method(klass, name)
+            if method is not None and self.may_raise(method):
+                return True
+        return any(
+            isinstance(binding.expr, ir.Call)
+            for attr in self.types.attrs_of(klass).values()
+            for binding in attr
+            if binding.how == "value" and binding.scope is klass.parent and self._is_factory_field(binding.expr)
+        )
+
+    def _is_factory_field(self, expr: ir.Expr | None) -> bool:
+        return isinstance(expr, ir.Call) and any(name == "default_factory" for name, _ in expr.keywords) and False
+
+    # Effects.
+
+    def effect(self, function: ir.Function, place: Place, spec: PoolSpec | None) -> Effect:
+        """What a function does with an object that it finds at a place when it begins."""
+        wanted = spec if spec is not None else _NOTHING
+        key = (function, place, wanted.id)
+        known = self._effects.get(key)
+        if known is not None:
+            return known
+        if key in self._busy:
+            self._recursive.add(key)
+            return Effect(frozenset())
+        self._busy.add(key)
+        result = self._effect(function, place, wanted)
+        rounds = 0
+        while key in self._recursive and rounds < _ROUNDS:
+            self._effects[key] = result
+            again = self._effect(function, place, wanted)
+            if again == result:
+                break
+            result, rounds = again, rounds + 1
+        if not result.outcomes and key in self._recursive:
+            result = Effect()
+        self._effects[key] = result
+        self._busy.discard(key)
+        return result
+
+    def _effect(self, function: ir.Function, place: Place, spec: PoolSpec) -> Effect:
+        cfg = self.cfg(function)
+        follow = Follow(self, cfg, entries=[(place, spec)])
+        try:
+            follow.run()
+        except TooComplex:
+            return Effect(unseen=True)
+        outcomes: set[str] = set()
+        results: set[tuple[Place, str]] = set()
+        site = follow.sites[0]
+        for fact in follow.ends:
+            if fact.site == GROUND or follow.sites[fact.site].kind != "param":
+                continue
+            if fact.status == RETURNED:
+                outcomes.add("returned")
+                continue
+            returned = [(rest, role) for rest, role in fact.below(RET) if role in (OBJECT, DERIVED, CLOSER, GUARD)]
+            outcomes.add("held")
+            results.update(returned)
+        if site.transferred and not results:
+            outcomes.add("stored")
+        if site.returned and not outcomes:
+            outcomes.add("returned")
+        if site.returned and "returned" not in outcomes and "held" in outcomes:
+            outcomes.add("returned")
+        if site.returned and not function.is_generator and outcomes == {"held"}:
+            outcomes.add("returned")
+        if not outcomes:
+            outcomes.add("held" if not site.transferred else "stored")
+        pools = tuple(sorted({path for path in self._pools_of(follow)}, key=repr))
+        uses = self._uses(function, str(place[0]))
+        return Effect(frozenset(outcomes), pools, tuple(sorted(results, key=repr)), site.unseen, uses)
+
+    def _pools_of(self, follow: Follow) -> Iterable[Place]:
+        """The pools that a helper gives its parameter back to, as its own places."""
+        wanted = follow.sites[0].released_by
+        for point in follow.points:
+            if isinstance(point.node, ir.Call) and point.kind == "call":
+                callee = self.resolver.callee(point.node, follow.function)
+                if callee.kind == "release" and callee.pool is not None:
+                    path = path_of(callee.pool)
+                    if path is not None and ".".join(str(part).lstrip(".") for part in path) in wanted:
+                        yield path
+
+    def _uses(self, function: ir.Function, name: str) -> bool:
+        return any(isinstance(expr, ir.Name) and expr.id == name for expr in walk_expressions(function.body))
+
+    def closes(self, function: ir.Function, place: Place, spec: PoolSpec) -> bool:
+        """Whether calling a function returns the object that it finds at a place."""
+        return "returned" in self.effect(function, place, spec).outcomes
+
+    def named_closures(self, function: ir.Function) -> dict[Root, list[tuple[str, str]]]:
+        """For each variable the nested functions that return what it holds."""
+        found = self._closures.get(function)
+        if found is None:
+            found = self._closures[function] = {}
+            for inner in function.nested:
+                if inner.name == "<lambda>":
+                    continue
+                for name in sorted(self._outer_names(inner) & function.assigned):
+                    if self.closes(inner, (name,), _NOTHING):
+                        found.setdefault(name, []).append((inner.name, CLOSER))
+        return found
+
+    def _outer_names(self, function: ir.Function) -> set[str]:
+        own = function.assigned - function.outer
+        return {
+            expr.id for expr in walk_expressions(function.body) if isinstance(expr, ir.Name) and expr.id not in own
+        }
+
+    # Questions about functions and calls.
+
+    def decorators(self, function: ir.Function) -> frozenset[str]:
+        found = self._decorators.get(function)
+        if found is None:
+            found = self._decorators[function] = decorator_names(function)
+        return found
+
+    def is_lender(self, function: ir.Function) -> bool:
+        """Whether a generator function is a context manager."""
+        return bool(self.decorators(function) & _LENDERS)
+
+    def function_of(self, expr: ir.Expr, scope: ir.Function | None) -> tuple[ir.Function, bool] | None:
+        """The function of this file that an expression names, and whether it is bound."""
+        kind = self.types.of(expr, scope)
+        if kind is not None and kind.kind == "function" and kind.function is not None:
+            bound = kind.klass is not None and "staticmethod" not in self.decorators(kind.function)
+            return kind.function, bound
+        return None
+
+    def looks_like_release(self, name: str) -> bool:
+        return bool(_RELEASE_NAME.match(name))
+
+    def mentions(self, function: ir.Function, name: str) -> bool:
+        """Whether a method touches an attribute, itself or through other methods that it calls."""
+        found = self._mentions.get(function)
+        if found is None:
+            names = set()
+            for expr in walk_expressions(function.body):
+                if isinstance(expr, ir.Attr):
+                    names.add(expr.name)
+            self._mentions[function] = frozenset(names)
+            for callee in self._calls(function):
+                if callee.kind == "function" and callee.function is not None and callee.bound:
+                    names |= self._mentions.get(callee.function, frozenset()) if callee.function in self._mentions else set()
+                    if callee.function not in self._mentions:
+                        self.mentions(callee.function, name)
+                        names |= self._mentions[callee.function]
+            found = self._mentions[function] = frozenset(names)
+        return name in found
+
+    def built_temps(self, cfg: Cfg) -> frozenset[int]:
+        """The temporaries that hold a tuple, list, set or dict that this function has just made."""
+        return self._producers(cfg)[0]
+
+    def _producers(self, cfg: Cfg) -> tuple[frozenset[int], dict[Root, Point]]:
+        found = self._built.get(cfg)
+        if found is None:
+            built = frozenset(point.dst for point in cfg.points if point.kind == "build" and isinstance(point.dst, int))
+            makers = {point.dst: point for point in cfg.points if isinstance(point.dst, int)}
+            found = self._built[cfg] = (built, makers)
+        return found
+
+    def is_direct_unpack(self, cfg: Cfg, index: int) -> bool:
+        """Whether what is unpacked has the right shape for sure: a borrow, a tuple of this file, ``items()``."""
+        src = cfg.points[index].srcs[0]
+        if not isinstance(src, int):
+            return False
+        maker = self._producers(cfg)[1].get(src)
+        if maker is not None and maker.kind == "await" and isinstance(maker.srcs[0], int):
+            maker = self._producers(cfg)[1].get(maker.srcs[0])
+        if maker is None:
+            return False
+        if maker.kind == "build":
+            return True
+        if maker.kind == "step":
+            node = maker.node
+            if not isinstance(node, ir.Call):
+                return False
+            if isinstance(node.func, ir.Attr):
+                return node.func.name == "items"
+            return isinstance(node.func, ir.Name) and node.func.id in ("enumerate", "zip")
+        if maker.kind != "call" or not isinstance(maker.node, ir.Call):
+            return False
+        callee = self.resolver.callee(maker.node, cfg.function)
+        return callee.kind in ("borrow", "function")
+
+    def is_release_call(self, call: ir.Call, scope: ir.Function | None, cfg: Cfg) -> bool:
+        """Whether a call is a plain return, which is taken not to fail."""
+        callee = self.resolver.callee(call, scope)
+        if callee.kind == "release":
+            return True
+        return callee.kind == "function" and callee.function is not None and self._only_releases(callee.function)
+
+    def _only_releases(self, function: ir.Function) -> bool:
+        return bool(RETURNING.match(function.name)) and not self.may_raise(function)
+
+    def is_quiet_with(self, expr: ir.Expr, scope: ir.Function | None) -> bool:
+        """Whether entering a context manager cannot raise: a lock, ``suppress``, an ``ExitStack``."""
+        kind = self.types.of(expr, scope)
+        if kind is not None and kind.kind in ("lock", "semaphore"):
+            return True
+        if isinstance(expr, ir.Call):
+            dotted = self.types.dotted(expr.func)
+            return dotted in _QUIET_CONTEXTS
+        path = path_of(expr)
+        return kind is None and path is not None and bool(_LOCK_NAME.search(str(path[-1]).lower()))
+
+    def swallowed(self, expr: ir.Expr, scope: ir.Function | None) -> tuple[str, ...]:
+        """The types of exceptions that a context manager may swallow."""
+        if not isinstance(expr, ir.Call):
+            return ()
+        dotted = self.types.dotted(expr.func)
+        last = expr.func.name if isinstance(expr.func, ir.Attr) else dotted.rpartition(".")[2]
+        if dotted == "contextlib.suppress" or (last in ("raises", "assertRaises", "assertRaisesRegex") and expr.args):
+            args = expr.args if dotted == "contextlib.suppress" else expr.args[:1]
+            return tuple(name for arg in args for name in self.exceptions.names(arg, scope))
+        if last in ("move_on_after", "move_on_at", "CancelScope"):
+            return ("cancel scope",)
+        callee = self.resolver.callee(expr, scope)
+        if callee.kind == "class" and callee.klass is not None:
+            return self._swallowed_by_class(callee.klass)
+        if callee.kind == "function" and callee.function is not None and self.is_lender(callee.function):
+            return self._swallowed_by_generator(callee.function)
+        return ()
+
+    def _swallowed_by_class(self, klass: ir.Klass) -> tuple[str, ...]:
+        for name in ("__exit__", "__aexit__"):
+            method = self.types.method(klass, name)
+            if method is None:
+                continue
+            for stmt in walk_statements(method.body):
+                if isinstance(stmt, ir.Return) and stmt.value is not None:
+                    if isinstance(stmt.value, ir.Const):
+                        if stmt.value.value is True:
+                            return ("?",)
+                    else:
+                        return ("?",)
+        return ()
+
+    def _swallowed_by_generator(self, function: ir.Function) -> tuple[str, ...]:
+        out: list[str] = []
+        for stmt in walk_statements(function.body):
+            if isinstance(stmt, ir.Try) and any(isinstance(expr, ir.Yield) for expr in walk_expressions(stmt.body)):
+                for handler in stmt.handlers:
+                    if not any(isinstance(inner, ir.Raise) for inner in walk_statements(handler.body)):
+                        out.extend(self.exceptions.names(handler.type, function))
+        return tuple(out)
+
+    # Attributes of self.
+
+    def note_attr_site(self, function: ir.Function, attr: str, follow: Follow, site: Site) -> None:
+        owner = function.owner
+        if owner is not None and site.kind == "borrow" and not any(
+            kept.follow is follow and kept.site is site and kept.attr == attr for kept in self.attr_sites
+        ):
+            self.attr_sites.append(AttrSite(owner, attr, function, follow, site))
+
+    def family(self, klass: ir.Klass) -> list[ir.Klass]:
+        """A class with its bases and subclasses in this file."""
+        out = list(self.types.bases_of(klass))
+        out.extend(each for each in self.tree.classes if each not in out and klass in self.types.bases_of(each))
+        return out
+
+    def attr_policy(self, klass: ir.Klass | None, function: ir.Function | None, name: str) -> str:
+        """Who looks after an object in ``self.name``: some other method ("given"), nobody ("kept"), or "unseen"."""
+        if klass is None:
+            return "unseen"
+        key = (klass, function, name)
+        found = self._policies.get(key)
+        if found is None:
+            found = self._policies[key] = self._attr_policy(klass, function, name)
+        return found
+
+    def _attr_policy(self, klass: ir.Klass, function: ir.Function | None, name: str) -> str:
+        entering = function is not None and function.name in ("__init__", "__enter__", "__aenter__", "__post_init__")
+        family = self.family(klass)
+        inside: set[ir.Function] = set()
+        for each in family:
+            for method in each.methods.values():
+                inside.add(method)
+                if method is function and not method.nested:
+                    continue
+                functions = list(method.nested) if method is function else [method, *method.nested]
+                for inner in functions:
+                    if self._looks_after(inner, name):
+                        return "given"
+        for other in self.tree.functions:
+            if other not in inside and other is not function and self._releases_attr(other, name):
+                return "given"
+        if self.types.unseen_bases(klass):
+            return "unseen"
+        del entering
+        return "kept"
+
+    def _looks_after(self, function: ir.Function, name: str) -> bool:
+        """Whether a method returns ``self.name`` to its pool, or shows it to the outside."""
+        if function.name == "__init__" and not function.nested:
+            return False
+        if not self.mentions(function, name):
+            return False
+        for stmt in walk_statements(function.body):
+            value = stmt.value if isinstance(stmt, (ir.Return, ir.ExprStmt)) else None
+            if isinstance(value, ir.Yield):
+                value = value.value
+            elif isinstance(stmt, ir.ExprStmt):
+                continue
+            if value is not None and self._shows(value, name):
+                return True
+        return self._releases_attr(function, name) or self._hands_to_release(function)
+
+    def _shows(self, value: ir.Expr, name: str) -> bool:
+        if isinstance(value, ir.Attr):
+            return value.name == name
+        if isinstance(value, ir.Seq):
+            return any(self._shows(item, name) for item in value.items)
+        if isinstance(value, (ir.Await, ir.Star)):
+            return self._shows(value.value, name)
+        if isinstance(value, ir.Bool):
+            return self._shows(value.left, name) or self._shows(value.right, name)
+        if isinstance(value, ir.Cond):
+            return self._shows(value.body, name) or self._shows(value.orelse, name)
+        return False
+
+    def _releases_attr(self, function: ir.Function, name: str) -> bool:
+        """Whether a function gives ``x.name`` to a return call, or calls its ``close()``, directly or by an alias."""
+        aliases = {name}
+        for stmt in walk_statements(function.body):
+            if isinstance(stmt, ir.Assign) and stmt.value is not None:
+                pairs = [(target, stmt.value) for target in stmt.targets]
+                for target, value in pairs:
+                    if isinstance(target, ir.Seq) and isinstance(value, ir.Seq) and len(target.items) == len(value.items):
+                        both = list(zip(target.items, value.items, strict=True))
+                    else:
+                        both = [(target, value)]
+                    for each, what in both:
+                        if isinstance(each, ir.Name) and isinstance(what, ir.Attr) and what.name == name:
+                            aliases.add("=" + each.id)
+
+        def is_it(expr: ir.Expr) -> bool:
+            if isinstance(expr, ir.Attr):
+                return expr.name == name
+            return isinstance(expr, ir.Name) and "=" + expr.id in aliases
+
+        for expr in walk_expressions(function.body):
+            if not isinstance(expr, ir.Call):
+                continue
+            callee = self.resolver.callee(expr, function)
+            mine = [arg for arg in (*expr.args, *(value for _, value in expr.keywords)) if is_it(arg)]
+            if mine:
+                if callee.kind == "release":
+                    return True
+                last = expr.func.name if isinstance(expr.func, ir.Attr) else self.types.dotted(expr.func)
+                if _RELEASE_NAME.match(last) or RETURNING.match(last.rpartition(".")[2]):
+                    return True
+                if callee.kind == "function" and callee.function is not None:
+                    return True
+            if isinstance(expr.func, ir.Attr) and is_it(expr.func.value):
+                if expr.func.name in self.object_releases or expr.func.name in ("close", "aclose", "release", "__exit__", "__aexit__"):
+                    return True
+        return False
+
+    def _hands_to_release(self, function: ir.Function) -> bool:
+        return False
+
+    def constructor_attrs(self, klass: ir.Klass, where: int | str | None) -> list[str]:
+        """The attributes that an argument of a class's constructor ends up in."""
+        init = self.types.method(klass, "__init__")
+        if init is not None:
+            params = [param.name for param in init.params][1:]
+            name = where if isinstance(where, str) else params[where] if isinstance(where, int) and where < len(params) else None
+            if name is None:
+                return []
+            own = init.params[0].name
+            out = []
+            for stmt in walk_statements(init.body):
+                if isinstance(stmt, ir.Assign) and stmt.value is not None:
+                    for target in stmt.targets:
+                        if (
+                            isinstance(target, ir.Attr)
+                            and isinstance(target.value, ir.Name)
+                            and target.value.id == own
+                            and name in names_read(stmt.value)
+                        ):
+                            out.append(target.name)
+            return out
+        fields = [
+            target.id
+            for stmt in klass.body
+            if isinstance(stmt, ir.Assign) and stmt.annotation is not None
+            for target in stmt.targets
+            if isinstance(target, ir.Name)
+        ]
+        if isinstance(where, str):
+            return [where] if where in fields else []
+        return [fields[where]] if isinstance(where, int) and where < len(fields) else []
+
+    # Pools by name.
+
+    def aliases(self, path: Place, function: ir.Function) -> set[Place]:
+        """A pool's place and the others in this function that are plainly the same."""
+        table = self._aliases.get(function)
+        if table is None:
+            table = self._aliases[function] = {}
+            counts: dict[str, int] = {}
+            pairs: list[tuple[Place, Place]] = []
+            for stmt in walk_statements(function.body):
+                if isinstance(stmt, ir.Assign) and stmt.value is not None:
+                    value = path_of(stmt.value)
+                    for target in stmt.targets:
+                        place = path_of(target)
+                        if place is not None:
+                            if len(place) == 1:
+                                counts[str(place[0])] = counts.get(str(place[0]), 0) + 1
+                            if value is not None:
+                                pairs.append((place, value))
+            params = {param.name for param in function.params}
+            for place, value in pairs:
+                single = all(
+                    len(each) > 1 or str(each[0]) in params or counts.get(str(each[0]), 0) <= 1 for each in (place, value)
+                )
+                if single:
+                    table.setdefault(place, set()).add(value)
+                    table.setdefault(value, set()).add(place)
+        found = {path}
+        stack = [path]
+        while stack:
+            for other in table.get(stack.pop(), ()):
+                if other not in found:
+                    found.add(other)
+                    stack.append(other)
+        return found
+
+    def other_pool(self, came: Place, went: Place, function: ir.Function) -> bool:
+        """Whether two pools named in a function are plainly different ones, on some path."""
+        while len(came) > 1 and len(went) > 1 and came[-1] == went[-1] and came[:-1] != went[:-1]:
+            came, went = came[:-1], went[:-1]
+        if went in self.aliases(came, function):
+            return False if came == went and not self._reassigned(came, function) else self._reassigned(came, function) and came == went
+        ends_came, ends_went = self._meanings(came, function), self._meanings(went, function)
+        if ends_came is None and ends_went is None:
+            return False
+        if ends_came is None or ends_went is None:
+            return False
+        if ends_came & ends_went:
+            return len(ends_came) > 1 and ends_came != ends_went
+        if self._same_attr(ends_came, ends_went, function):
+            return False
+        return True
+
+    def _reassigned(self, path: Place, function: ir.Function) -> bool:
+        return len(self.containers.assigned(function).get(str(path[0]), [])) > 1
+
+    def _meanings(self, path: Place, function: ir.Function) -> set[Place] | None:
+        """The stable places that a path may stand for; None where it may be anything."""
+        root = str(path[0])
+        params = {param.name for param in function.params}
+        if len(path) == 1 and root in function.assigned and root not in params:
+            out: set[Place] = set()
+            for value in self.containers.assigned(function).get(root, []):
+                for each in _alternatives(value):
+                    place = path_of(each)
+                    if place is None:
+                        return None if not out else out
+                    if len(place) == 1 and place[0] in function.assigned and place[0] not in params:
+                        return None
+                    out.add(place)
+            return out or None
+        if root in function.assigned and root not in params:
+            return None
+        return {path}
+
+    def _same_attr(self, came: set[Place], went: set[Place], function: ir.Function) -> bool:
+        """Whether attributes of self that differ in name are given the same value somewhere."""
+        owner = function.owner
+        if owner is None:
+            return False
+        for first in came:
+            for second in went:
+                values: list[set[Place]] = []
+                for place in (first, second):
+                    mine: set[Place] = {place}
+                    if len(place) == 2 and isinstance(place[1], str):
+                        for binding in self.types.attrs_of(owner).get(place[1].lstrip("."), []):
+                            value = path_of(binding.expr) if binding.expr is not None and binding.how == "value" else None
+                            if value is not None:
+                                mine.add(value)
+                    values.append(mine)
+                if values[0] & values[1]:
+                    return True
+        return False
+
+    # Permits.
+
+    def permit_matters(self, function: ir.Function, pool: ir.Expr | None) -> bool:
+        """Whether a semaphore's permit goes out with what a method lends."""
+        path = path_of(pool) if pool is not None else None
+        if path is None or function.owner is None or len(path) != 2:
+            return False
+        if self.is_lender(function):
+            return True
+        if function.is_generator or not self._returns_something(function):
+            return False
+        return any(
+            self.releases_permit(method, path)
+            for klass in self.family(function.owner)
+            for method in klass.methods.values()
+            if method is not function
+        )
+
+    def _returns_something(self, function: ir.Function) -> bool:
+        return any(
+            isinstance(stmt, ir.Return)
+            and stmt.value is not None
+            and not (isinstance(stmt.value, ir.Const))
+            for stmt in walk_statements(function.body)
+        )
+
+    def releases_permit(self, function: ir.Function, path: Place | None) -> bool:
+        if path is None:
+            return False
+        for each in (function, *function.nested):
+            for expr in walk_expressions(each.body):
+                if isinstance(expr, ir.Call) and isinstance(expr.func, ir.Attr) and expr.func.name == "release":
+                    if path_of(expr.func.value) == path:
+                        return True
+            if len(path) == 2:
+                for stmt in walk_statements(each.body):
+                    if isinstance(stmt, ir.AugAssign) and stmt.op == "SubtractAssign" and path_of(stmt.target) == path:
+                        return True
+        return False
+
+    def is_count(self, function: ir.Function, attr: str) -> bool:
+        """Whether an attribute counts what a pool has lent, against a limit."""
+        owner = function.owner
+        if owner is None or not (self.is_lender(function) or (self._returns_something(function) and not function.is_generator)):
+            return False
+        lowered = compared = False
+        for klass in self.family(owner):
+            for method in klass.methods.values():
+                for stmt in walk_statements(method.body):
+                    if isinstance(stmt, ir.AugAssign) and isinstance(stmt.target, ir.Attr) and stmt.target.name == attr:
+                        lowered = lowered or stmt.op == "SubtractAssign"
+                for expr in walk_expressions(method.body):
+                    if isinstance(expr, ir.Compare):
+                        parts = (expr.left, *(right for _, right in expr.rights))
+                        compared = compared or any(isinstance(part, ir.Attr) and part.name == attr for part in parts)
+        return lowered and compared
+
+    def is_own_container(self, expr: ir.Expr, function: ir.Function) -> bool:
+        kind = self.types.of(expr, function)
+        return kind is not None and kind.kind == "container" and self.resolver.is_own(expr, function)
+
+    # Exit methods.
+
+    def closing_losses(self, kept: AttrSite) -> list[tuple[ir.Function, Follow]]:
+        """For a borrow kept in an attribute: the closing methods that may raise before they return it."""
+        out = []
+        for klass in self.family(kept.klass):
+            for name in sorted(_CLOSING & klass.methods.keys()):
+                method = klass.methods[name]
+                if method is kept.function or not method.params or not self.mentions(method, kept.attr):
+                    continue
+                place: Place = (method.params[0].name, "." + kept.attr)
+                follow = Follow(self, self.cfg(method), entries=[(place, kept.site.spec)])
+                try:
+                    follow.run()
+                except TooComplex:
+                    continue
+                if follow.sites[0].returned and follow.losses:
+                    out.append((method, follow))
+        return out
+
+
+def _alternatives(value: ir.Expr) -> list[ir.Expr]:
+    """The expressions that an expression may have the value of."""
+    if isinstance(value, ir.Cond):
+        return [*_alternatives(value.body), *_alternatives(value.orelse)]
+    if isinstance(value, ir.Bool):
+        return [*_alternatives(value.left), *_alternatives(value.right)]
+    if isinstance(value, ir.Call) and isinstance(value.func, ir.Attr) and value.func.name == "get" and len(value.args) == 2:  # noqa: PLR2004
+        return [value.args[1], ir.Sub(value.line, value.col, value.func.value, value.args[0])]
+    return [value]
+
+
+_PLAIN_DECORATORS = frozenset(("staticmethod", "classmethod", "property", "override", "abstractmethod", "final", *_LENDERS))
+_QUIET_CONTEXTS = frozenset(
+    ("contextlib.suppress", "contextlib.nullcontext", "contextlib.ExitStack", "contextlib.AsyncExitStack")
+)
+_CLOSING = frozenset(
+    (
+        "__exit__", "__aexit__", "close", "aclose", "stop", "astop", "shutdown", "disconnect", "release", "dispose", "finish",
+        "end", "teardown", "tearDown", "cleanup", "__del__", "tear_down", "terminate", "exit", "leave",
+    )
+)  # fmt: skip
+
+_ = (statement_parts, GUARD, Fact)

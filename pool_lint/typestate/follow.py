@@ -1,0 +1,1066 @@
+"""Carry facts along the graph of one function.
+
+Every effect of an operation on an object is in `Follow._out`: it takes a point and a fact and gives the facts that
+leave the point, each with the way it leaves by.  Facts travel alone and sets of facts are joined by union, so the
+answer does not depend on the order of the work (a distributive analysis over finite sets, as in IFDS).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pool_lint import ir
+from pool_lint.catalog.spec import PoolSpec
+from pool_lint.flow.build import path_of
+from pool_lint.flow.cfg import NOWHERE, RET, Cfg, Point, Root, Test
+from pool_lint.flow.live import live_roots
+from pool_lint.typestate.resolve import Callee, text_of
+from pool_lint.typestate.state import (
+    ANY,
+    AWAITABLE,
+    CANCELLED,
+    CAPTURE,
+    CLOSER,
+    DERIVED,
+    EXIT,
+    FALSE,
+    FALSY,
+    GROUND,
+    GUARD,
+    HELD,
+    LIBRARY,
+    NONE,
+    NOT_NONE,
+    OBJECT,
+    PENDING,
+    POOL,
+    RESULT,
+    RETURNED,
+    THROWN,
+    TRUE,
+    TRUTHY,
+    UNBOUND,
+    Fact,
+    Place,
+    Site,
+)
+
+if TYPE_CHECKING:
+    from pool_lint.typestate.file import FileAnalysis
+
+Out = tuple[str, Fact]
+NEXT, ALT, EXC = "next", "alt", "exc"
+_MOST_FACTS = 60_000
+_MOST_ENVIRONMENTS = 24
+
+
+class TooComplex(Exception):  # noqa: N818 - a signal, not an error of the user's
+    """The bound on the facts of one function was hit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """An object that is lost on a path: ``how`` is "raise", "leave" (a return or the end) or "drop" (overwritten)."""
+
+    site: int
+    how: str
+    kind: str
+    point: int
+    fact: Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something wrong at one point: "double", "use", "wrong", "stale", "unbound", "none"."""
+
+    what: str
+    site: int
+    point: int
+    fact: Fact
+    name: Root = ""
+
+
+class Follow:
+    """The analysis of one function.
+
+    ``entries`` are places that hold an object when the function begins (to learn what it does with them);
+    ``lenient`` are the points whose objects are given up when an unseen function gets them.
+    """
+
+    def __init__(
+        self,
+        file: FileAnalysis,
+        cfg: Cfg,
+        entries: Iterable[tuple[Place, PoolSpec]] = (),
+        lenient: frozenset[int] = frozenset(),
+    ) -> None:
+        self.file = file
+        self.cfg = cfg
+        self.function = cfg.function
+        self.points = cfg.points
+        self.sites: list[Site] = []
+        self.losses: list[Loss] = []
+        self.faults: list[Fault] = []
+        self.ends: list[Fact] = []
+        self.fails: list[Fact] = []
+        self.yields: list[tuple[int, Fact]] = []
+        self.awaits: list[tuple[int, Fact]] = []
+        self.parents: dict[tuple[int, Fact], tuple[int, Fact, str] | None] = {}
+        self._lenient = lenient
+        self._site_keys: dict[tuple[object, ...], int] = {}
+        self._live = live_roots(cfg)
+        self._entries = list(entries)
+        self._keys = _tested_paths(cfg)
+        self._environments: dict[int, int] = {}
+        self._greenlets = file.greenlets
+        self._setting = file.settings.may_raise
+        self._decorators = file.decorators(self.function)
+        self._own_name = self.function.params[0].name if self.function.owner is not None and self.function.params else ""
+        self._closers = file.named_closures(self.function)
+        self._recorded: set[object] = set()
+        self.lossy_stores: list[tuple[Site, str]] = []
+
+    # The work list.
+
+    def run(self) -> None:
+        """Follow everything from the entry to the ends."""
+        work: deque[tuple[int, Fact]] = deque()
+        start = Fact(GROUND, "", env=self._start_env())
+        first = [start]
+        for place, spec in self._entries:
+            site = self._site(("entry", place), "param", spec, self.cfg.entry, None, frozenset(("call",)), "", None)
+            first.append(start._replace(site=site, status=HELD).with_places({(place, OBJECT)}))
+        for fact in first:
+            self.parents[self.cfg.entry, fact] = None
+            work.append((self.cfg.entry, fact))
+        parents = self.parents
+        points = self.points
+        while work:
+            index, fact = work.popleft()
+            point = points[index]
+            if point.kind == "end":
+                self._at_end(index, fact)
+                continue
+            if point.kind == "fail":
+                self._at_fail(index, fact)
+                continue
+            for target, way, after in self._leave(index, point, fact):
+                settled = self._settle(target, index, after)
+                if settled is None:
+                    continue
+                key = (target, settled)
+                if key not in parents:
+                    parents[key] = (index, fact, way)
+                    work.append(key)
+            if len(parents) > _MOST_FACTS:
+                raise TooComplex
+
+    def _leave(self, index: int, point: Point, fact: Fact) -> Iterator[tuple[int, str, Fact]]:
+        kind = point.kind
+        if kind == "dispatch":
+            yield from self._dispatch(point, fact)
+            return
+        if kind == "end_finally":
+            label, pend = fact.pend[-1], fact.pend[:-1]
+            fact = fact._replace(pend=pend)
+            if label.startswith("exc:"):
+                yield point.exc, EXC, fact._replace(exc=label[4:])
+            elif label in point.table:
+                yield point.table[label], NEXT, fact
+            return
+        for way, after in self._out(index, point, fact):
+            target = point.next if way == NEXT else point.alt if way == ALT else point.exc
+            if target != NOWHERE:
+                yield target, way, after
+
+    def _settle(self, target: int, source: int, fact: Fact) -> Fact | None:
+        """Drop what no longer matters at a point; None where nothing is left to follow."""
+        live = self._live[target]
+        places = fact.places
+        if places:
+            held = fact.status == HELD
+            kept = tuple(
+                entry
+                for entry in places
+                if entry[0][0] in live or (held and isinstance(entry[0][0], str)) or (entry[0][0] == self._own_name and held)
+            )
+            if kept != places:
+                fact = fact._replace(places=kept)
+        if fact.env:
+            env = tuple(entry for entry in fact.env if self._key_is_live(entry[0], live))
+            if env != fact.env:
+                fact = fact._replace(env=env)
+        if fact.seen and not all(loop in live for loop in fact.seen):
+            fact = fact._replace(seen=tuple(loop for loop in fact.seen if loop in live))
+        if fact.site != GROUND:
+            if fact.status != HELD and not any(role != POOL for _, role in fact.places):
+                return None
+            if fact.status == HELD and not fact.holds() and self.sites[fact.site].kind != "permit":
+                self._dropped(source, fact)
+                return None
+        elif fact.env:
+            count = self._environments.get(target, 0)
+            if (target, fact) not in self.parents:
+                self._environments[target] = count + 1
+                if count > _MOST_ENVIRONMENTS:
+                    fact = fact._replace(env=())
+        return fact
+
+    def _key_is_live(self, key: tuple[Root, ...], live: frozenset[Root]) -> bool:
+        if key[0] == "?":
+            return key in self._keys
+        return key[0] in live and (key in self._keys)
+
+    def _start_env(self) -> tuple[tuple[tuple[Root, ...], str], ...]:
+        """Variables that are released somewhere are unbound when the function begins."""
+        params = {param.name for param in self.function.params}
+        names = sorted(
+            key[0]
+            for key in self._keys
+            if len(key) == 1 and isinstance(key[0], str) and key[0] in self.function.assigned
+            and key[0] not in params and key[0] not in self.function.outer
+        )  # fmt: skip
+        return tuple(((name,), UNBOUND) for name in names)
+
+    # Sites.
+
+    def _site(  # noqa: PLR0913 - one argument per field
+        self,
+        key: tuple[object, ...],
+        kind: str,
+        spec: PoolSpec,
+        index: int,
+        call: ir.Call | None,
+        ways: frozenset[str],
+        pool: str,
+        path: Place | None,
+        *,
+        own: bool = False,
+    ) -> int:
+        found = self._site_keys.get(key)
+        if found is None:
+            point = self.points[index]
+            found = len(self.sites)
+            line, col = (call.line, call.col) if call is not None else (point.line, point.col)
+            self.sites.append(Site(found, kind, spec, index, line, col, ways, pool, path, own, call))
+            self._site_keys[key] = found
+        return found
+
+    def is_lenient(self, fact: Fact) -> bool:
+        return self.sites[fact.site].point in self._lenient
+
+    # Ends.
+
+    def _at_end(self, index: int, fact: Fact) -> None:
+        self.ends.append(fact)
+        if fact.site == GROUND:
+            return
+        site = self.sites[fact.site]
+        returned = fact.below(RET)
+        if fact.status == RETURNED:
+            if any(role in (OBJECT, DERIVED) for _, role in returned):
+                self._fault("use", fact.ret, fact)
+            return
+        if fact.status != HELD:
+            return
+        if site.kind == "permit":
+            self._permit_ends(index, fact)
+            return
+        if any(role in (OBJECT, CLOSER, GUARD, CAPTURE) for _, role in returned):
+            site.transferred = True
+            return
+        if any(role == DERIVED for _, role in returned) and not site.returned:
+            # The caller can reach the object through what it gets.
+            site.transferred = True
+            return
+        for place, role in fact.places:
+            if place[0] == self._own_name and role in (OBJECT, GUARD) and self._kept_by_class(place):
+                site.transferred = True
+                return
+        self._lost("leave", index, fact)
+
+    def _permit_ends(self, index: int, fact: Fact) -> None:
+        point = self.points[fact.ret] if fact.ret >= 0 else None
+        if point is not None and point.name == "" and not self.function.is_generator:
+            self.sites[fact.site].transferred = True
+            return
+        self._lost("leave", index, fact)
+
+    def _kept_by_class(self, place: Place) -> bool:
+        owner = self.function.owner
+        if owner is None or len(place) < 2 or not isinstance(place[1], str):
+            return False
+        return self.file.attr_policy(owner, self.function, place[1].lstrip(".")) != "kept"
+
+    def _at_fail(self, index: int, fact: Fact) -> None:
+        self.fails.append(fact)
+        if fact.site == GROUND or fact.status != HELD or fact.exc == EXIT:
+            return
+        self._lost("raise", index, fact)
+
+    def _dropped(self, index: int, fact: Fact) -> None:
+        """The last reference is gone; the object may come back by itself."""
+        site = self.sites[fact.site]
+        if site.spec.gc_returns != "no":
+            return
+        if fact.exc:
+            return  # still on its way: it is lost at the end that the exception reaches
+        self._lost("drop", index, fact)
+
+    def _lost(self, how: str, index: int, fact: Fact) -> None:
+        site = self.sites[fact.site]
+        if how == "leave" and site.spec.gc_returns != "no" and not site.own:
+            return
+        kind = fact.exc if how == "raise" else fact.via
+        self.losses.append(Loss(fact.site, how, kind, index, fact))
+
+    def _fault(self, what: str, index: int, fact: Fact, name: Root = "") -> None:
+        key = (what, fact.site, index)
+        if key not in self._recorded:
+            self._recorded.add(key)
+            self.faults.append(Fault(what, fact.site, index, fact, name))
+
+    def _return(self, index: int, fact: Fact) -> Fact:
+        """The object goes back to its pool here."""
+        self.sites[fact.site].returned = True
+        return fact._replace(status=RETURNED, done=index, via="" if fact.via != "stale" else fact.via)
+
+    def _transfer(self, fact: Fact) -> None:
+        self.sites[fact.site].transferred = True
+
+    # Exceptions.
+
+    def _dispatch(self, point: Point, fact: Fact) -> Iterator[tuple[int, str, Fact]]:
+        pend, handling = point.depths
+        fact = fact._replace(pend=fact.pend[:pend], handling=fact.handling[:handling])
+        spec = self.sites[fact.site].spec if fact.site != GROUND else None
+        for handler, entry in point.handlers:
+            names = self.file.exceptions.names(handler.type, self.function)
+            match = self.file.exceptions.match(names, fact.exc, spec)
+            if match == "no":
+                continue
+            kind = fact.exc
+            if match == "maybe" and len(names) == 1 and kind in (ANY, LIBRARY):
+                kind = names[0]
+            via = fact.via
+            if fact.status == HELD and fact.site != GROUND and via in ("", CANCELLED):
+                via = CANCELLED if fact.exc == CANCELLED else ANY
+                if fact.via == "" or via == ANY:
+                    fact_via = via
+                else:
+                    fact_via = fact.via
+                via = fact_via
+            yield entry, NEXT, fact._replace(exc="", handling=(*fact.handling, kind), via=via)
+            if match == "yes":
+                return
+        yield point.exc, EXC, fact
+
+    def _raising(self, fact: Fact, *, library: bool = False, waits: bool = False, thrown: bool = False) -> Iterator[Out]:
+        """The exceptional ways out of an operation that may raise."""
+        kind = ANY
+        if fact.site != GROUND:
+            if library and self.sites[fact.site].spec.errors:
+                kind = LIBRARY
+            if waits or (self._greenlets and not thrown):
+                yield EXC, fact._replace(exc=CANCELLED)
+            if thrown:
+                yield EXC, fact._replace(exc=THROWN)
+        yield EXC, fact._replace(exc=kind)
+
+    # One operation.
+
+    def _out(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        method = _OPERATIONS.get(point.kind)
+        if method is None:
+            return ((NEXT, fact),)
+        result: Iterable[Out] = method(self, index, point, fact)
+        return result
+
+    def _move(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        assert point.dst is not None
+        src = point.srcs[0] if point.srcs else None
+        if src == point.dst:
+            return ((NEXT, fact),)
+        parts = fact.below(src) if src is not None else []
+        known = fact.known((src,)) if src is not None and fact.env else ""
+        return ((NEXT, self._bind(index, point.dst, fact, parts, known)),)
+
+    def _bind(self, index: int, dst: Root, fact: Fact, parts: list[tuple[Place, str]], known: str = "") -> Fact:
+        """Give a variable or temporary its value."""
+        if dst in self.function.outer and any(role in (OBJECT, GUARD, CLOSER, CAPTURE) for _, role in parts):
+            # Stored in a global or in a variable of the function around: somebody else's from here on.
+            if fact.site != GROUND and fact.status == HELD:
+                self._transfer(fact)
+                return fact._replace(status=RETURNED, places=())
+        if not parts and not known and not fact.places and not fact.env:
+            return fact
+        fact = fact.bind(dst, parts)
+        if known and (dst,) in self._keys:
+            fact = fact.know((dst,), known)
+        if isinstance(dst, str) and parts and fact.site != GROUND:
+            if ((), OBJECT) in parts:
+                self.sites[fact.site].vars.add(dst)
+                closers = self._closers.get(dst)
+                if closers:
+                    places = set(fact.places)
+                    places.update(((name,), role) for name, role in closers)
+                    fact = fact.with_places(places)
+        return fact
+
+    def _const(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        assert point.dst is not None
+        value = point.node
+        known = NONE if value is None else TRUE if value is True else FALSE if value is False else TRUTHY if value else FALSY
+        return ((NEXT, self._bind(index, point.dst, fact, [], known)),)
+
+    def _delete(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        assert point.dst is not None
+        return ((NEXT, self._bind(index, point.dst, fact, [], UNBOUND)),)
+
+    def _attr(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        src, dst = point.srcs[0], point.dst
+        assert dst is not None
+        if fact.site == GROUND:
+            return ((NEXT, fact.forget(dst) if fact.env else fact),)
+        selector = "." + point.name
+        parts: list[tuple[Place, str]] = []
+        for rest, role in fact.below(src) if src is not None else ():
+            if rest and rest[0] == selector:
+                parts.append((rest[1:], role))
+            elif not rest and role == OBJECT:
+                if self._object_release(fact, point.name) is not None:
+                    parts.append(((), CLOSER))
+                elif fact.status == RETURNED and self._is_use(fact, index):
+                    self._fault("use", index, fact)
+                    return ()
+            elif not rest and role == DERIVED and fact.status == RETURNED and self._is_use(fact, index):
+                self._fault("use", index, fact)
+                return ()
+        return ((NEXT, self._bind(index, dst, fact, parts)),)
+
+    def _is_use(self, fact: Fact, index: int) -> bool:
+        site = self.sites[fact.site]
+        return site.kind == "borrow" and not site.spec.only_if_released and fact.done != index
+
+    def _object_release(self, fact: Fact, name: str) -> bool | None:
+        """Whether a method of the object returns it (True), discards it (False), or neither (None)."""
+        for form in self.sites[fact.site].spec.releases:
+            if form.on == "object" and form.method == name:
+                return not form.discards
+        return None
+
+    def _store_attr(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        base, src = point.srcs
+        selector = "." + point.name
+        if fact.places and base is not None:
+            kept = {
+                entry for entry in fact.places if not (entry[0][0] == base and len(entry[0]) > 1 and entry[0][1] == selector)
+            }
+            if len(kept) != len(fact.places):
+                fact = fact.with_places(kept)
+        if fact.env and isinstance(base, str):
+            path = (base, selector)
+            if any(key[:2] == path for key, _ in fact.env):
+                fact = fact._replace(env=tuple(entry for entry in fact.env if entry[0][:2] != path))
+            if src is None and path in self._keys:
+                pass
+        if fact.site == GROUND or src is None:
+            return ((NEXT, fact),)
+        parts = fact.below(src)
+        if not parts:
+            return ((NEXT, fact),)
+        if fact.status == RETURNED and any(role in (OBJECT, DERIVED) for _, role in parts) and self._is_use(fact, index):
+            self._fault("use", index, fact)
+            return ()
+        strong = [part for part in parts if part[1] in (OBJECT, GUARD, CLOSER, CAPTURE)]
+        if fact.status == HELD and strong:
+            if base != self._own_name or not self._own_name:
+                self._transfer(fact)
+                return ()
+            policy = self.file.attr_policy(self.function.owner, self.function, point.name)
+            site = self.sites[fact.site]
+            self.file.note_attr_site(self.function, point.name, self, site)
+            if self.function.name in _ENTERING or policy == "kept":
+                site.vars.add(selector)
+            else:
+                self._transfer(fact)
+                return ()
+        places = set(fact.places)
+        places.update(((base, selector, *rest), role) for rest, role in parts)
+        return ((NEXT, fact.with_places(places)),)
+
+    def _item(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        src, dst = point.srcs[0], point.dst
+        assert dst is not None
+        outs: list[Out] = []
+        if self._setting != "handle":
+            local = fact.site != GROUND and src is not None and any(rest for rest, _ in fact.below(src))
+            if not local:
+                outs.extend(self._raising(fact))
+        if fact.site == GROUND:
+            return [*outs, (NEXT, fact.forget(dst) if fact.env else fact)]
+        key = point.node.value if isinstance(point.node, ir.Const) and isinstance(point.node.value, int) else None
+        parts: list[tuple[Place, str]] = []
+        for rest, role in fact.below(src) if src is not None else ():
+            if rest and (rest[0] == "*" or rest[0] == key or (key is None and isinstance(rest[0], int))):
+                parts.append((rest[1:], role))
+            elif rest and isinstance(key, int) and key < 0 and isinstance(rest[0], int):
+                parts.append((rest[1:], role))
+            elif not rest and role in (OBJECT, DERIVED) and fact.status == RETURNED and self._is_use(fact, index):
+                self._fault("use", index, fact)
+                return ()
+            elif not rest and role == OBJECT and self.sites[fact.site].spec.library == "":
+                # Part of a tuple that stands for the object (``entry[1]``).
+                parts.append(((), OBJECT))
+        outs.append((NEXT, self._bind(index, dst, fact, parts)))
+        return outs
+
+    def _store_item(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        base, src = point.srcs
+        if fact.site == GROUND or src is None:
+            return ((NEXT, fact),)
+        return self._put_into(index, point, fact, base, fact.below(src))
+
+    def _put_into(
+        self, index: int, point: Point, fact: Fact, base: Root | None, parts: list[tuple[Place, str]]
+    ) -> Iterable[Out]:
+        """Something that holds the object becomes an element of a container."""
+        if not parts:
+            return ((NEXT, fact),)
+        if fact.status == RETURNED:
+            if any(role in (OBJECT, DERIVED) for _, role in parts) and self._is_use(fact, index):
+                self._fault("use", index, fact)
+                return ()
+            return ((NEXT, fact),)
+        if not (isinstance(base, int) or self._is_local(base)):
+            self._transfer(fact)
+            return ()
+        if isinstance(base, int) and not any(place[0] == base for place, _ in fact.places) and not self._is_built(base):
+            self._transfer(fact)
+            return ()
+        places = set(fact.places)
+        places.update(((base, "*", *rest), role) for rest, role in parts if len(rest) < 3)
+        return ((NEXT, fact.with_places(places)),)
+
+    def _is_built(self, temp: int) -> bool:
+        return temp in self.file.built_temps(self.cfg)
+
+    def _is_local(self, name: Root | None) -> bool:
+        if not isinstance(name, str):
+            return False
+        function = self.function
+        params = any(param.name == name for param in function.params)
+        return not params and (name in function.assigned or "'" in name) and name not in function.outer
+
+    def _build(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        assert point.dst is not None
+        if fact.site == GROUND:
+            return ((NEXT, fact),)
+        parts: list[tuple[Place, str]] = []
+        for position, root in enumerate(point.srcs):
+            if root is None:
+                continue
+            for rest, role in fact.below(root):
+                if point.name == "spread":
+                    parts.append((rest if rest else ("*",), role))
+                else:
+                    parts.append(((position if point.name == "tuple" else "*", *rest), role))
+        if fact.status == RETURNED and any(role == OBJECT for _, role in parts) and False:
+            return ()
+        if not parts:
+            return ((NEXT, fact),)
+        return ((NEXT, fact.bind(point.dst, parts)),)
+
+    def _add(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        base, src = point.srcs
+        if fact.site == GROUND or src is None:
+            return ((NEXT, fact),)
+        parts = fact.below(src)
+        if not parts:
+            return ((NEXT, fact),)
+        places = set(fact.places)
+        places.update(((base, "*", *rest), role) for rest, role in parts if base is not None and len(rest) < 3)
+        return ((NEXT, fact.with_places(places)),)
+
+    def _aug(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        assert point.dst is not None
+        if fact.site == GROUND:
+            return ((NEXT, fact.forget(point.dst)),)
+        src = point.srcs[1]
+        places = set(fact.places)
+        for rest, role in fact.below(src) if src is not None else ():
+            if rest:
+                places.add(((point.dst, *rest), role))
+        return ((NEXT, fact.forget(point.dst).with_places(places)),)
+
+    def _aug_attr(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        outs: list[Out] = []
+        base = point.srcs[0]
+        node = point.node
+        assert isinstance(node, ir.AugAssign)
+        path: Place = (base if base is not None else "", "." + point.name)
+        if fact.site == GROUND:
+            if node.op == "AddAssign" and base == self._own_name and self.file.is_count(self.function, point.name):
+                site = self._site(
+                    ("count", index), "permit", _PERMIT, index, None, frozenset(), f"{text_of(node.target)}", path, own=True
+                )
+                outs.append((NEXT, fact._replace(site=site, status=HELD)))
+            outs.append((NEXT, fact))
+            return outs
+        site_ = self.sites[fact.site]
+        if site_.kind == "permit" and fact.status == HELD and node.op == "SubtractAssign" and site_.path == path:
+            site_.returned = True
+            return ()
+        return ((NEXT, fact),)
+
+    def _unpack(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        src = point.srcs[0]
+        outs: list[Out] = []
+        parts = fact.below(src) if src is not None and fact.site != GROUND else []
+        direct = self.file.is_direct_unpack(self.cfg, index)
+        if not direct and not any(rest for rest, _ in parts) and self._setting != "handle" and fact.status != "":
+            outs.extend(self._raising(fact))
+        elif fact.site == GROUND and not direct:
+            outs.extend(self._raising(fact))
+        after = fact
+        for position, dst in enumerate(point.dsts):
+            if dst is None:
+                continue
+            mine: list[tuple[Place, str]] = []
+            for rest, role in parts:
+                if not rest:
+                    if role == OBJECT:
+                        mine.append(((), OBJECT))
+                elif rest[0] == "*":
+                    mine.append(((rest if position == point.starred else rest[1:]), role))
+                elif isinstance(rest[0], int):
+                    at = rest[0]
+                    if point.starred >= 0 and position >= point.starred:
+                        if position == point.starred and at >= position:
+                            mine.append((("*", *rest[1:]), role))
+                        elif at >= position:
+                            mine.append((rest[1:], role))
+                    elif at == position:
+                        mine.append((rest[1:], role))
+            after = self._bind(index, dst, after, mine)
+        outs.append((NEXT, after))
+        return outs
+
+    # Calls: see calls.py for what each kind of callee does.
+
+    def _call(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        from pool_lint.typestate.calls import call_effects  # noqa: PLC0415 - the two modules are one machine
+
+        return call_effects(self, index, point, fact)
+
+    def _await(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        src, dst = point.srcs[0], point.dst
+        assert dst is not None
+        if fact.site == GROUND:
+            return [*self._raising(fact), (NEXT, fact.forget(dst) if fact.env else fact)]
+        parts = fact.below(src) if src is not None else []
+        if fact.status == PENDING:
+            if any(role == AWAITABLE for _, role in parts):
+                held = fact._replace(status=HELD)
+                roles = [(rest, OBJECT if role == AWAITABLE else role) for rest, role in parts]
+                places = {entry for entry in held.places if entry[1] != AWAITABLE}
+                held = held.with_places(places)
+                return ((NEXT, self._bind(index, dst, held, roles, TRUTHY)),)
+            return [*self._raising(fact), (NEXT, self._bind(index, dst, fact, []))]
+        outs: list[Out] = []
+        if not self._ends_here(point, fact, index):
+            library = any(role in (RESULT, DERIVED) and not rest for rest, role in parts)
+            outs.extend(self._raising(fact, library=library, waits=True))
+        if fact.status == RETURNED and any(role == DERIVED and not rest for rest, role in parts) and self._is_use(fact, index):
+            self._fault("use", index, fact)
+            return ()
+        kept = [part for part in parts if part[1] != RESULT]
+        outs.append((NEXT, self._bind(index, dst, fact, kept)))
+        return outs
+
+    def _ends_here(self, point: Point, fact: Fact, index: int) -> bool:
+        """Whether what is awaited is the release of this object, just called: it ends the obligation even if it raises."""
+        node = point.node
+        if not isinstance(node, ir.Await):
+            return False
+        call: ir.Expr = node.value
+        while isinstance(call, ir.Call) and self.file.types.dotted(call.func) in ("asyncio.shield", "asyncio.wait_for") and call.args:
+            call = call.args[0]
+        return isinstance(call, ir.Call) and self.file.is_release_call(call, self.function, self.cfg)
+
+    def _yield(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        src, dst = point.srcs[0], point.dst
+        assert dst is not None
+        managed = bool(self._decorators & _LENDERS)
+        resumed = "fixture" in self._decorators
+        if fact.site == GROUND:
+            outs: list[Out] = [] if resumed else list(self._raising(fact))
+            outs.append((NEXT, fact.forget(dst) if fact.env else fact))
+            return outs
+        parts = fact.below(src) if src is not None else []
+        if fact.status == RETURNED:
+            if any(role in (OBJECT, DERIVED) for _, role in parts) and self._is_use(fact, index):
+                self._fault("use", index, fact)
+                return ()
+        elif fact.status == HELD:
+            self.yields.append((index, fact))
+            if any(role in (OBJECT, CLOSER, CAPTURE) for _, role in parts) and self.is_lenient(fact):
+                self._transfer(fact)
+                return ()
+        outs = []
+        if not resumed:
+            if managed or point.name == "from":
+                outs.extend(self._raising(fact, thrown=True))
+            else:
+                outs.append((EXC, fact._replace(exc=THROWN)))
+        outs.append((NEXT, self._bind(index, dst, fact, [])))
+        return outs
+
+    def _use(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        if fact.status == RETURNED:
+            for root in point.srcs:
+                if root is not None and any(not rest and role == DERIVED for rest, role in fact.below(root)):
+                    self._fault("use", index, fact)
+                    return ()
+        return ((NEXT, fact),)
+
+    # Branches.
+
+    def _branch(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        test = point.test
+        assert test is not None
+        if test.kind == "opaque":
+            return ((NEXT, fact), (ALT, fact))
+        if test.kind == "predicate":
+            return self._predicate(test, fact)
+        path = test.path
+        held = self._held_at(fact, path, point)
+        if held is not None:
+            yes = held if test.kind == "truth" else not held
+            return ((NEXT if yes else ALT, fact),)
+        known = fact.known(path)
+        if test.kind == "truth":
+            if known in (TRUE, TRUTHY):
+                return ((NEXT, fact),)
+            if known in (FALSE, FALSY, NONE):
+                return ((ALT, fact),)
+            if known == UNBOUND:
+                return ((ALT, fact.know(path, "")), (NEXT, fact.know(path, "")))
+            return ((NEXT, self._learn(fact, path, TRUTHY)), (ALT, self._learn(fact, path, FALSY if known != NOT_NONE else FALSY)))
+        if known == NONE:
+            return ((NEXT, fact),)
+        if known in (TRUE, FALSE, TRUTHY, NOT_NONE):
+            return ((ALT, fact),)
+        if known == FALSY:
+            return ((NEXT, fact), (ALT, fact))
+        return ((NEXT, self._learn(fact, path, NONE)), (ALT, self._learn(fact, path, NOT_NONE)))
+
+    def _learn(self, fact: Fact, path: tuple[Root, ...], value: str) -> Fact:
+        return fact.know(path, value) if path in self._keys else fact
+
+    def _held_at(self, fact: Fact, path: Place, point: Point) -> bool | None:
+        """Whether the tested path is the object (then it is true), or a container with it."""
+        if fact.site == GROUND:
+            return None
+        roots: list[Place] = [path]
+        if point.srcs and point.srcs[0] is not None:
+            roots.append((point.srcs[0],))
+        for place, role in fact.places:
+            for root in roots:
+                if place == root and role in (OBJECT, GUARD, CLOSER, CAPTURE, AWAITABLE):
+                    if self.sites[fact.site].kind == "permit" or role != CAPTURE:
+                        return True
+                if place[: len(root)] == root and len(place) > len(root) and place[len(root)] == "*" and role == OBJECT:
+                    return True
+        return None
+
+    def _predicate(self, test: Test, fact: Fact) -> Iterable[Out]:
+        key: tuple[Root, ...] = ("?", test.text, *sorted(test.reads))
+        known = fact.known(key)
+        if known == TRUE:
+            return ((NEXT, fact),)
+        if known == FALSE:
+            return ((ALT, fact),)
+        if key not in self._keys:
+            return ((NEXT, fact), (ALT, fact))
+        return ((NEXT, fact.know(key, TRUE)), (ALT, fact.know(key, FALSE)))
+
+    # Loops.
+
+    def _iter(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        src, dst = point.srcs[0], point.dst
+        assert dst is not None
+        if fact.site == GROUND:
+            outs = [] if self._iterates_safely(point) else list(self._raising(fact))
+            return [*outs, (NEXT, fact)]
+        parts = fact.below(src) if src is not None else []
+        inside = [part for part in parts if part[0]]
+        outs = []
+        if fact.status == RETURNED and any(not rest and role == DERIVED for rest, role in parts) and self._is_use(fact, index):
+            self._fault("use", index, fact)
+            return ()
+        if not inside and not self._iterates_safely(point) and self._setting != "handle":
+            library = any(role in (DERIVED, OBJECT) for _, role in parts)
+            outs.extend(self._raising(fact, library=library, waits=point.name == "async"))
+        if fact.seen and dst in fact.seen:
+            fact = fact._replace(seen=tuple(loop for loop in fact.seen if loop != dst))
+        outs.append((NEXT, self._bind(index, dst, fact, parts)))
+        return outs
+
+    def _iterates_safely(self, point: Point) -> bool:
+        node = point.node
+        if isinstance(node, (ir.Seq, ir.Const, ir.DictLit)):
+            return True
+        return isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id in ("range",)
+
+    def _step(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        src, dst = point.srcs[0], point.dst
+        assert dst is not None and src is not None
+        if fact.site == GROUND:
+            outs = [] if self._iterates_safely(point) else list(self._raising(fact))
+            return [*outs, (NEXT, fact.forget(dst) if fact.env else fact), (ALT, fact)]
+        parts = fact.below(src)
+        elements = [(rest[1:], role) for rest, role in parts if rest and (rest[0] == "*" or isinstance(rest[0], int))]
+        if elements and any(role in (OBJECT, GUARD, CLOSER) for _, role in elements):
+            # One of the elements is the object: the loop comes to it, and does not end before.
+            if src in fact.seen:
+                return ((NEXT, self._bind(index, dst, fact, [])), (ALT, fact))
+            seen = fact._replace(seen=tuple(sorted((*fact.seen, src), key=str)))
+            return ((NEXT, self._bind(index, dst, seen, elements)),)
+        outs = []
+        derived = any(not rest and role == DERIVED for rest, role in parts)
+        if fact.status == RETURNED and derived and self._is_use(fact, index):
+            self._fault("use", index, fact)
+            return ()
+        if not self._iterates_safely(point) and self._setting != "handle":
+            outs.extend(self._raising(fact, library=derived, waits=point.name == "async"))
+        outs.append((NEXT, self._bind(index, dst, fact, elements)))
+        outs.append((ALT, fact))
+        return outs
+
+    # With.
+
+    def _enter(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        context, dst = point.srcs[0], point.dst
+        item = point.node
+        assert context is not None and dst is not None and isinstance(item, ir.WithItem)
+        waits = point.name == "async"
+        quiet = self.file.is_quiet_with(item.context, self.function)
+        if fact.site == GROUND:
+            outs = [] if quiet else list(self._raising(fact))
+            return [*outs, (NEXT, fact.forget(dst) if fact.env else fact)]
+        site = self.sites[fact.site]
+        parts = fact.below(context)
+        if fact.status == PENDING and any(role == AWAITABLE for _, role in parts):
+            held = fact._replace(status=HELD)
+            places = {entry for entry in held.places if entry[1] != AWAITABLE} | {((context,), GUARD)}
+            bound = [(rest, OBJECT) for rest, role in parts if role == AWAITABLE]
+            return ((NEXT, self._bind(index, dst, held.with_places(places), bound, TRUTHY)),)
+        if fact.status == RETURNED and self._is_use(fact, index) and any(
+            role in (OBJECT, DERIVED) and not rest for rest, role in parts
+        ):
+            self._fault("use", index, fact)
+            return ()
+        bound = []
+        guard = False
+        library = False
+        for rest, role in parts:
+            if rest and rest[0] == ".it":
+                bound.append((rest[1:], role))
+            elif not rest and role == OBJECT:
+                bound.append(((), OBJECT))
+                library = True
+                guard = guard or site.spec.with_object == "returns" or bool(site.ways & {"with", "async with"})
+            elif not rest and role == DERIVED:
+                bound.append(((), DERIVED))
+                library = True
+            elif not rest and role == CAPTURE:
+                bound.append(((), CAPTURE))
+        outs = []
+        if not quiet and self._setting != "handle":
+            outs.extend(self._raising(fact, library=library, waits=waits))
+        elif quiet and waits:
+            outs.append((EXC, fact._replace(exc=CANCELLED)))
+        if guard:
+            fact = fact.with_places(set(fact.places) | {((context,), GUARD)})
+        outs.append((NEXT, self._bind(index, dst, fact, bound)))
+        return outs
+
+    def _exit(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        item = point.node
+        assert isinstance(item, ir.WithItem)
+        outs: list[Out] = []
+        if fact.site != GROUND:
+            roots = {point.srcs[0]}
+            if isinstance(item.target, ir.Name):
+                roots.add(item.target.id)
+            if any(role == GUARD and len(place) == 1 and place[0] in roots for place, role in fact.places):
+                places = {entry for entry in fact.places if not (entry[1] == GUARD and entry[0][0] in roots)}
+                if fact.status == HELD:
+                    fact = self._return(index, fact.with_places(places))
+                elif fact.status == RETURNED:
+                    if not self.sites[fact.site].spec.second_release_ok:
+                        self._fault("double", index, fact)
+                    fact = fact.with_places(places)
+        label = fact.pend[-1] if fact.pend else ""
+        if label.startswith("exc:"):
+            names = self.file.swallowed(item.context, self.function)
+            if names:
+                spec = self.sites[fact.site].spec if fact.site != GROUND else None
+                match = self.file.exceptions.match(names, label[4:], spec)
+                if match != "no":
+                    via = fact.via
+                    if fact.site != GROUND and fact.status == HELD and via == "":
+                        via = CANCELLED if label[4:] == CANCELLED else ANY
+                    outs.append((NEXT, fact._replace(pend=(*fact.pend[:-1], "fall"), via=via)))
+                    if match == "yes":
+                        return outs
+        outs.append((NEXT, fact))
+        return outs
+
+    def _closure(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        dst = point.dst
+        assert dst is not None
+        if fact.site == GROUND:
+            return ((NEXT, fact.forget(dst) if fact.env else fact),)
+        parts: list[tuple[Place, str]] = []
+        for name in point.srcs:
+            if name is None:
+                continue
+            for rest, role in fact.below(name):
+                if point.name == "generator":
+                    if role in (OBJECT, DERIVED) and not rest:
+                        parts.append(((), DERIVED))
+                elif role in (OBJECT, DERIVED, CLOSER, GUARD) and isinstance(point.node, ir.Function):
+                    closes = role in (OBJECT, CLOSER) and self.file.closes(point.node, (name, *rest), self.sites[fact.site].spec)
+                    parts.append(((), CLOSER if closes else CAPTURE))
+        return ((NEXT, self._bind(index, dst, fact, sorted(set(parts), key=str))),)
+
+    # Leaving.
+
+    def _ret(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        src = point.srcs[0] if point.srcs else None
+        fact = fact._replace(ret=index) if fact.site != GROUND else fact
+        if fact.site == GROUND or src is None:
+            places = tuple(entry for entry in fact.places if entry[0][0] != RET)
+            return ((NEXT, fact._replace(places=places) if places != fact.places else fact),)
+        parts = fact.below(src)
+        if fact.status == RETURNED and any(role in (OBJECT, DERIVED) for _, role in parts) and self._is_use(fact, index):
+            self._fault("use", index, fact)
+            return ()
+        if fact.status == PENDING and any(role == AWAITABLE for _, role in parts):
+            self.awaits.append((index, fact))
+        return ((NEXT, fact.bind(RET, parts)),)
+
+    def _raise(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        name = point.name
+        if name == "*" or (name in self.function.assigned and not self._names_class(name)):
+            kind = fact.handling[-1] if fact.handling else ANY
+        else:
+            expr = name.split(".")[0]
+            dotted = self.file.types.imports.get(expr, expr) + name[len(expr) :]
+            kind = self.file.exceptions.kind_of(dotted) if name else ANY
+        return ((EXC, fact._replace(exc=kind)),)
+
+    def _names_class(self, name: str) -> bool:
+        kind = self.file.types.name_type(name, self.function)
+        return kind is not None and kind.kind in ("class", "external")
+
+    def _import(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        if self._setting == "handle":
+            return ((NEXT, fact),)
+        return [*self._raising(fact), (NEXT, fact)]
+
+    def _caught(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        if point.dst is None:
+            return ((NEXT, fact),)
+        return ((NEXT, self._bind(index, point.dst, fact, [])),)
+
+    def _uncaught(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        return ((NEXT, fact._replace(handling=fact.handling[:-1])),)
+
+    def _catch(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        pend, handling = point.depths
+        label = "exc:" + fact.exc
+        return ((NEXT, fact._replace(pend=(*fact.pend[:pend], label), handling=fact.handling[:handling], exc="")),)
+
+    def _push(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        pend, handling = point.depths
+        return ((NEXT, fact._replace(pend=(*fact.pend[:pend], point.name), handling=fact.handling[:handling])),)
+
+    def _trim(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        pend, handling = point.depths
+        return ((NEXT, fact._replace(pend=fact.pend[:pend], handling=fact.handling[:handling])),)
+
+    def _try(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        if fact.site != GROUND and fact.status == RETURNED and fact.via != "stale":
+            return ((NEXT, fact._replace(via="stale")),)
+        return ((NEXT, fact),)
+
+
+def _tested_paths(cfg: Cfg) -> frozenset[tuple[Root, ...]]:
+    """What some branch asks for more than once or asks of something that is assigned; only that is worth knowing."""
+    keys: set[tuple[Root, ...]] = set()
+    predicates: dict[tuple[Root, ...], int] = {}
+    for point in cfg.points:
+        test = point.test
+        if test is not None:
+            if test.kind in ("truth", "none"):
+                keys.add(test.path)
+            elif test.kind == "predicate":
+                key = ("?", test.text, *sorted(test.reads))
+                predicates[key] = predicates.get(key, 0) + 1
+        if point.kind == "call" and isinstance(point.node, ir.Call):
+            for root in point.srcs:
+                if isinstance(root, str):
+                    keys.add((root,))
+    keys.update(key for key, count in predicates.items() if count > 1)
+    return frozenset(keys)
+
+
+def callee_of(follow: Follow, point: Point) -> Callee:
+    assert isinstance(point.node, ir.Call)
+    return follow.file.resolver.callee(point.node, follow.function)
+
+
+_PERMIT = PoolSpec(id="permit", library="", classes=(), item="permit", borrows=(), releases=(), remedy="")
+PERMIT = _PERMIT
+_ENTERING = frozenset(("__init__", "__enter__", "__aenter__", "__post_init__"))
+_LENDERS = frozenset(("contextmanager", "asynccontextmanager"))
+
+_OPERATIONS = {
+    "move": Follow._move,
+    "const": Follow._const,
+    "delete": Follow._delete,
+    "attr": Follow._attr,
+    "store_attr": Follow._store_attr,
+    "item": Follow._item,
+    "store_item": Follow._store_item,
+    "build": Follow._build,
+    "add": Follow._add,
+    "aug": Follow._aug,
+    "aug_attr": Follow._aug_attr,
+    "unpack": Follow._unpack,
+    "call": Follow._call,
+    "await": Follow._await,
+    "yield": Follow._yield,
+    "use": Follow._use,
+    "branch": Follow._branch,
+    "iter": Follow._iter,
+    "step": Follow._step,
+    "enter": Follow._enter,
+    "exit": Follow._exit,
+    "closure": Follow._closure,
+    "ret": Follow._ret,
+    "raise": Follow._raise,
+    "import": Follow._import,
+    "caught": Follow._caught,
+    "uncaught": Follow._uncaught,
+    "catch": Follow._catch,
+    "push": Follow._push,
+    "trim": Follow._trim,
+    "try": Follow._try,
+}

@@ -1,0 +1,223 @@
+"""Which rule an object's losses break, and the path that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from pool_lint import ir
+from pool_lint.flow.cfg import Point
+from pool_lint.typestate.file import FileAnalysis, Outcome
+from pool_lint.typestate.follow import Follow, Loss
+from pool_lint.typestate.state import CANCELLED, GROUND, HELD, PENDING, Fact, Site
+
+VerdictKind = Literal["never", "leaves", "raises", "cancelled", "capacity"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdict:
+    """The strongest thing to say of one borrow.
+
+    ``line`` is the line that raises or leaves; ``path`` the lines of the way there, with what happens on each.
+    ``where`` names the method, if it is another one, in which the object is lost.
+    """
+
+    kind: VerdictKind
+    function: ir.Function
+    site: Site
+    line: int
+    path: tuple[tuple[int, str], ...]
+    how: str
+    where: str = ""
+
+
+def verdicts(file: FileAnalysis, outcomes: list[Outcome]) -> Iterator[Verdict]:
+    """One verdict per borrow that is lost on some path, in the order of the functions."""
+    for outcome in outcomes:
+        follow = outcome.follow
+        judged: set[int] = set()
+        capacity: list[Verdict] = []
+        for site in follow.sites:
+            verdict = _judge(outcome, follow, site)
+            if verdict is None:
+                continue
+            if verdict.kind == "capacity":
+                capacity.append(verdict)
+                continue
+            judged.add(site.index)
+            yield verdict
+        if capacity:
+            # A pool that loses the permit and the object it popped loses its capacity once.
+            yield min(capacity, key=lambda each: (each.site.line, each.site.col))
+        for kept in file.attr_sites:
+            if kept.follow is follow and kept.site.index not in judged:
+                found = _closing(file, outcome.function, kept.site, file.closing_losses(kept))
+                if found is not None:
+                    judged.add(kept.site.index)
+                    yield found
+
+
+def _judge(outcome: Outcome, follow: Follow, site: Site) -> Verdict | None:
+    losses = [loss for loss in follow.losses if loss.site == site.index]
+    if not losses or site.kind == "param" or site.wrong_pool:
+        return None
+    function = outcome.function
+    if site.kind == "permit" or (site.own and outcome.hands_out):
+        if site.kind == "borrow" and _replenished(follow):
+            return None
+        return _capacity(follow, function, site, losses)
+    spec = site.spec
+    if not site.returned and not site.transferred:
+        if spec.only_if_released or spec.handle_is_pool or spec.gc_returns != "no":
+            return None
+        return _make("never", follow, function, site, losses)
+    plain = [loss for loss in losses if loss.how != "raise" and loss.kind == ""]
+    if plain:
+        return _make("leaves", follow, function, site, plain)
+    if not site.returned and (spec.only_if_released or spec.gc_returns != "no"):
+        return None
+    raised = [loss for loss in losses if loss.kind != CANCELLED]
+    if raised:
+        return _make("raises", follow, function, site, raised)
+    return _make("cancelled", follow, function, site, losses)
+
+
+def _capacity(follow: Follow, function: ir.Function, site: Site, losses: list[Loss]) -> Verdict | None:
+    if not any(site_.transferred or site_.returned for site_ in (site,)):
+        return None
+    return _make("capacity", follow, function, site, losses)
+
+
+def _replenished(follow: Follow) -> bool:
+    """Whether the method also makes a new object when it has none to lend: what it drops is replaced."""
+    for fact in follow.ends:
+        if fact.site == GROUND and fact.ret == -1:
+            continue
+    return any(
+        point.kind == "ret" and point.name == "" and point.srcs and point.srcs[0] is not None
+        and not _may_be_own(follow, index)
+        for index, point in enumerate(follow.points)
+    )  # fmt: skip
+
+
+def _may_be_own(follow: Follow, index: int) -> bool:
+    """Whether a return statement gives out an object of the container on every path that reaches it."""
+    ground = held = False
+    for (where, fact) in follow.parents:
+        if where != index:
+            continue
+        if fact.site == GROUND:
+            ground = True
+        elif fact.status == HELD and follow.sites[fact.site].own and follow.sites[fact.site].kind == "borrow":
+            held = True
+    return held or not ground
+
+
+def _closing(
+    file: FileAnalysis, function: ir.Function, site: Site, found: list[tuple[ir.Function, Follow]]
+) -> Verdict | None:
+    for method, follow in found:
+        raised = [loss for loss in follow.losses if loss.how == "raise" and loss.kind != CANCELLED]
+        if raised:
+            made = _make("raises", follow, function, follow.sites[0], raised)
+            path = ((site.line, "borrowed"), *made.path[1:])
+            return Verdict("raises", function, site, made.line, path, made.how, where=method.name)
+    for method, follow in found:
+        cancelled = [loss for loss in follow.losses if loss.how == "raise"]
+        if cancelled:
+            made = _make("cancelled", follow, function, follow.sites[0], cancelled)
+            path = ((site.line, "borrowed"), *made.path[1:])
+            return Verdict("cancelled", function, site, made.line, path, made.how, where=method.name)
+    return None
+
+
+def _make(kind: VerdictKind, follow: Follow, function: ir.Function, site: Site, losses: list[Loss]) -> Verdict:
+    shown = [(_described(follow, site, loss), loss) for loss in losses]
+    (line, path), loss = min(shown, key=lambda each: (each[0][0], each[1].how, each[0][1]))
+    return Verdict(kind, function, site, line, path, loss.how)
+
+
+def path_to(follow: Follow, index: int, fact: Fact) -> list[tuple[int, Fact, str]]:
+    """The way to a point with a fact: (point, fact before it, way out of it), from where the object was borrowed."""
+    steps: list[tuple[int, Fact, str]] = []
+    key = (index, fact)
+    while True:
+        before = follow.parents.get(key)
+        if before is None:
+            break
+        steps.append(before)
+        if before[1].site != fact.site:
+            break
+        key = (before[0], before[1])
+    steps.reverse()
+    return steps
+
+
+def _described(follow: Follow, site: Site, loss: Loss) -> tuple[int, tuple[tuple[int, str], ...]]:
+    """The line that raises or leaves, and the path as lines with what happens on each."""
+    steps = path_to(follow, loss.point, loss.fact)
+    lines: list[tuple[int, str]] = [(site.line, "taken" if site.kind == "permit" else "borrowed")]
+    decisive = 0
+    for index, fact, way in steps:
+        point = follow.points[index]
+        if fact.site == GROUND or fact.status == PENDING:
+            continue
+        if way == "exc" and point.kind not in ("dispatch", "end_finally"):
+            what = "is cancelled" if _kind_after(follow, index, fact, loss) == CANCELLED else _raising_text(point)
+            lines.append((point.line, what))
+            decisive = point.line
+        elif point.kind == "caught":
+            lines.append((point.line, "caught here"))
+        elif point.kind == "ret" and point.name != "implicit":
+            lines.append((point.line, "returns"))
+    if loss.how == "leave":
+        ret = follow.points[loss.fact.ret] if loss.fact.ret >= 0 else None
+        if loss.kind == "" or not decisive:
+            decisive = _leaving_line(follow, ret)
+        if ret is None or ret.name == "implicit":
+            lines.append((_leaving_line(follow, ret), "the function ends"))
+    elif loss.how == "drop":
+        point = follow.points[loss.point]
+        if loss.kind == "" or not decisive:
+            decisive = point.line
+        lines.append((point.line, "the last reference is dropped"))
+    elif loss.how == "raise" and not decisive:
+        decisive = site.line
+    return decisive, tuple(_unrepeated(lines))
+
+
+def _kind_after(follow: Follow, index: int, fact: Fact, loss: Loss) -> str:
+    return CANCELLED if loss.kind == CANCELLED else ""
+
+
+def _leaving_line(follow: Follow, ret: Point | None) -> int:
+    if ret is not None and ret.name != "implicit":
+        return ret.line
+    last = follow.function.body[-1] if follow.function.body else None
+    return max((point.line for point in follow.points), default=last.line if last is not None else 0)
+
+
+def _raising_text(point: Point) -> str:
+    if point.kind == "raise":
+        return "raises"
+    if point.kind == "yield":
+        return "may be left here"
+    return "may raise"
+
+
+def _unrepeated(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    previous: tuple[int, str] | None = None
+    for line in lines:
+        if line != previous:
+            yield line
+        previous = line
+
+
+def fault_path(follow: Follow, site: Site, index: int, fact: Fact, last: str) -> tuple[tuple[int, str], ...]:
+    """The path to a fault as lines: borrowed, returned, and what is wrong."""
+    lines = [(site.line, "borrowed")]
+    if fact.done >= 0:
+        lines.append((follow.points[fact.done].line, "returned"))
+    lines.append((follow.points[index].line, last))
+    return tuple(lines)
