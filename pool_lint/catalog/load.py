@@ -22,7 +22,8 @@ PREBUILT = FOLDER / "prebuilt.json"
 CONTAINERS = "stdlib.toml"
 CALLS = "no_raise.toml"
 ERRORS = "errors.toml"
-OTHERS = (CONTAINERS, CALLS, ERRORS)
+RESOURCES = "resources.toml"
+OTHERS = (CONTAINERS, CALLS, ERRORS, RESOURCES)
 
 _CALL_KEYS = {
     "functions": listed(dotted),
@@ -31,6 +32,7 @@ _CALL_KEYS = {
     "logger_names": listed(name),
     "logger_methods": listed(name),
     "never_keep": listed(dotted),
+    "never_keep_methods": listed(name),
 }
 
 
@@ -47,6 +49,7 @@ def catalog_of(files: Mapping[str, Mapping[str, object]]) -> Catalog:
     containers = parse_containers(files.get(CONTAINERS, {}), CONTAINERS)
     calls = parse_calls(files.get(CALLS, {}), CALLS)
     parents, aliases = parse_errors(files.get(ERRORS, {}), ERRORS)
+    resources = parse_resources(files.get(RESOURCES, {}), RESOURCES)
     empty = Catalog(
         specs=(),
         by_class={},
@@ -56,9 +59,12 @@ def catalog_of(files: Mapping[str, Mapping[str, object]]) -> Catalog:
         no_raise_functions=calls["functions"],
         containers=containers,
         by_container={class_: container for container in containers for class_ in container.classes},
+        never_keep_methods=calls["never_keep_methods"],
         logger_factories=calls["logger_factories"],
         logger_names=calls["logger_names"],
         logger_methods=calls["logger_methods"],
+        connections=resources["connections"],
+        external=resources["external"],
         error_parents=parents,
         error_aliases=aliases,
     )
@@ -99,6 +105,13 @@ def parse_calls(mapping: Mapping[str, object], where: str) -> dict[str, frozense
     """Return the lists of calls that do not raise or never keep what they are given."""
     _refuse_unknown(mapping, tuple(_CALL_KEYS), where)
     return {key: frozenset(checked(read, mapping.get(key, []), _key(where, key))) for key, read in _CALL_KEYS.items()}
+
+
+def parse_resources(mapping: Mapping[str, object], where: str) -> dict[str, frozenset[str]]:
+    """Return what makes a connection, and what makes another thing outside the process."""
+    keys = ("connections", "external")
+    _refuse_unknown(mapping, keys, where)
+    return {key: frozenset(checked(listed(dotted), mapping.get(key, []), _key(where, key))) for key in keys}
 
 
 def parse_errors(mapping: Mapping[str, object], where: str) -> tuple[dict[str, str], dict[str, str]]:

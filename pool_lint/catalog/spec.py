@@ -253,7 +253,14 @@ class Catalog:
     """All pool kinds known, by the dotted names of their classes and factories.
 
     ``never_keep``: dotted names of functions that use a handle given to them and never keep it.
+    ``never_keep_methods``: the same for methods of objects of unknown type.
     ``no_raise_methods`` / ``no_raise_functions``: calls that are taken not to raise.
+    ``logger_factories`` / ``logger_names`` / ``logger_methods``: what makes a logger, what it is usually called, and
+    its methods, which do not raise.
+    ``connections``: callables that open or hold a connection; ``external``: callables that make another thing
+    outside the process (a file, a thread, a lock on a file), or one that is costly to lose.
+    ``by_object``: the pool of a borrowed object's type, where several share it the last one.
+    ``error_parents`` / ``error_aliases``: what derives from what, and other names of the same exception.
     """
 
     specs: tuple[PoolSpec, ...]
@@ -268,6 +275,9 @@ class Catalog:
     by_member: dict[str, PoolSpec] = field(default_factory=dict)
     by_function: dict[str, PoolSpec] = field(default_factory=dict)
     by_object: dict[str, PoolSpec] = field(default_factory=dict)
+    never_keep_methods: frozenset[str] = frozenset()
+    connections: frozenset[str] = frozenset()
+    external: frozenset[str] = frozenset()
     logger_factories: frozenset[str] = frozenset()
     logger_names: frozenset[str] = frozenset()
     logger_methods: frozenset[str] = frozenset()
