@@ -233,7 +233,7 @@ def written_name(class_: type[BaseException], root: str) -> str:
     if getattr(builtins, class_.__name__, None) is class_:
         return str(class_.__name__)
     for name in CATALOG.error_parents:
-        related = name.startswith(f"{root}.") or name in {"psycopg.OperationalError", "pymysql.err.Error"}
+        related = name.startswith(f"{root}.") or (root, name) == ("psycopg_pool", "psycopg.OperationalError")
         if related and not name.startswith(FORMER_PREFIXES) and resolve(name) is class_:
             return name
     return ""
