@@ -26,6 +26,25 @@ def path_of(expr: ir.Expr) -> tuple[Root, ...] | None:
     return (expr.id, *reversed(names))
 
 
+def pool_path(expr: ir.Expr | None) -> tuple[Root, ...] | None:
+    """Like `path_of`, but ``pools[key]`` counts too, where the key is a name or a constant."""
+    names: list[str] = []
+    while True:
+        if isinstance(expr, ir.Attr):
+            names.append("." + expr.name)
+            expr = expr.value
+        elif isinstance(expr, ir.Sub) and isinstance(expr.index, ir.Name):
+            names.append(f"[{expr.index.id}]")
+            expr = expr.value
+        elif isinstance(expr, ir.Sub) and isinstance(expr.index, ir.Const):
+            names.append(f"[{expr.index.value!r}]")
+            expr = expr.value
+        elif isinstance(expr, ir.Name):
+            return (expr.id, *reversed(names))
+        else:
+            return None
+
+
 def pure_text(expr: ir.Expr) -> tuple[str, frozenset[str]] | None:
     """The text of an expression of names, attributes, constants and operators, and the names it reads.
 
@@ -593,7 +612,9 @@ class _Builder:
             self._place(second)
             self._test(expr.orelse, yes, no)
             return
-        if isinstance(expr, ir.Compare) and len(expr.rights) == 1 and self._none_test(expr, yes, no):
+        if isinstance(expr, ir.Compare) and len(expr.rights) == 1 and (
+            self._none_test(expr, yes, no) or self._identity_test(expr, yes, no)
+        ):
             return
         path = path_of(expr)
         if path is not None:
@@ -625,6 +646,29 @@ class _Builder:
         if path is None and root is not None:
             path = (root,)
         self._branch(Test("none", path) if path is not None else Test("opaque"), yes, no, root)
+        return True
+
+    def _identity_test(self, expr: ir.Compare, yes: int, no: int) -> bool:
+        """``a is b`` of two paths, and ``"a" in locals()``."""
+        operator, right = expr.rights[0]
+        if (
+            operator in ("in", "not in")
+            and isinstance(expr.left, ir.Const)
+            and isinstance(expr.left.value, str)
+            and isinstance(right, ir.Call)
+            and path_of(right.func) in (("locals",), ("vars",), ("dir",))
+        ):
+            ways = (yes, no) if operator == "in" else (no, yes)
+            self._branch(Test("bound", (expr.left.value,)), *ways)
+            return True
+        left, other = path_of(expr.left), path_of(right)
+        if operator not in ("is", "is not", "==", "!=") or left is None or other is None:
+            return False
+        self._expr(expr.left)
+        self._expr(right)
+        names = sorted((".".join(map(str, left)), ".".join(map(str, other))))
+        test = Test("same", left, f"is {names}", frozenset((str(left[0]), str(other[0]))), other)
+        self._branch(test, *((yes, no) if operator in ("is", "==") else (no, yes)))
         return True
 
     def _branch(self, test: Test, yes: int, no: int, root: Root | None = None) -> None:

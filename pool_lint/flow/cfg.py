@@ -82,7 +82,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """What a branch asks: ``truth`` or ``none`` of a path, a pure ``predicate`` by its text, or something ``opaque``.
+    """What a branch asks: ``truth`` or ``none`` of a path, whether it is ``bound``, whether it is the ``same`` as the
+    path ``other``, a pure ``predicate`` by its text, or something ``opaque``.
 
     ``path`` is a variable or a dotted path as a place: ``("conn",)``, ``("self", ".conn")``.
     ``reads`` are the variables a predicate depends on.
@@ -92,6 +93,7 @@ class Test:
     path: tuple[Root, ...] = ()
     text: str = ""
     reads: frozenset[str] = frozenset()
+    other: tuple[Root, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

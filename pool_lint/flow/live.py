@@ -82,6 +82,7 @@ def _reads(point: Point) -> set[Root]:
     if point.test is not None:
         found.update(point.test.path[:1])
         found.update(point.test.reads)
+        found.update(point.test.other[:1])
     if point.kind == "exit" and isinstance(point.node, ir.WithItem) and isinstance(point.node.target, ir.Name):
         found.add(point.node.target.id)
     if point.kind == "end":

@@ -77,6 +77,7 @@ class Containers:
         self.uses: dict[Key, ContainerUse] = {}
         self._specs: dict[Key, PoolSpec | None] = {}
         self._assigned: dict[ir.Function | None, dict[str, list[ir.Expr]]] = {}
+        self._thrown_away: set[int] = set()
         self._scan()
 
     def key(self, expr: ir.Expr, scope: ir.Function | None) -> Key | None:
@@ -124,6 +125,9 @@ class Containers:
         scopes: list[ir.Function | None] = [None, *self._tree.functions]
         for scope in scopes:
             body = self._tree.body if scope is None else scope.body
+            self._thrown_away.update(
+                id(stmt.value) for stmt in walk_statements(body) if isinstance(stmt, ir.ExprStmt)
+            )
             for expr in walk_expressions(body):
                 if isinstance(expr, ir.Call):
                     self._scan_call(expr, scope)
@@ -158,6 +162,8 @@ class Containers:
     def _add_call(self, use: ContainerUse, name: str, call: ir.Call, args: list[ir.Expr], scope: ir.Function | None) -> None:
         for take in use.container.takes:
             if take.method == name:
+                if name == "popitem" and id(call) in self._thrown_away:
+                    return  # an eviction
                 use.takes.append(Take(scope, call, take))
                 return
         for put in use.container.puts:
@@ -185,8 +191,8 @@ class Containers:
             for stmt in walk_statements(self._tree.body if scope is None else scope.body):
                 if isinstance(stmt, ir.Assign) and stmt.value is not None:
                     for target in stmt.targets:
-                        for name in _target_names(target):
-                            found.setdefault(name, []).append(stmt.value)
+                        for name, value in _pairs(target, stmt.value):
+                            found.setdefault(name, []).append(value)
                 elif isinstance(stmt, ir.For):
                     for name in _target_names(stmt.target):
                         found.setdefault(name, []).append(ir.Star(0, 0, stmt.iter))
@@ -203,6 +209,8 @@ class Containers:
             return "unknown"
         names = set(names_read(value)) if not isinstance(value, (ir.Call, ir.Await)) else set()
         taken = {name for name in names if self._is_taken(name, scope, use)}
+        if taken and names - taken and isinstance(value, ir.Seq):
+            return "unknown"  # a new entry made with the help of the old one, as in a work list
         if taken:
             return "given" if self._used_between(put, use, taken) else "turned"
         if scope is not None:
@@ -235,7 +243,7 @@ class Containers:
         if isinstance(value, ir.Bool):
             return self._takes_from(value.left, scope, use) or self._takes_from(value.right, scope, use)
         if isinstance(value, ir.Call):
-            if any(take.call is value for take in use.takes):
+            if any(take.call is value and not take.form.keyed for take in use.takes):
                 return True
             if value.args and self._types.dotted(value.func) in ("asyncio.wait_for", "typing.cast"):
                 return any(self._takes_from(arg, scope, use) for arg in value.args)
@@ -258,9 +266,7 @@ class Containers:
             parts = list(statement_parts(stmt)[0])
             inside = {id(expr) for part in parts for expr in _walk(part)} | {id(stmt)}
             if id(put.node) in inside:
-                if seen_take:
-                    return False
-                return True
+                return False
             if any(id(take.call) in inside for take in use.takes):
                 seen_take = True
                 continue
@@ -380,17 +386,62 @@ class Containers:
             remedy = f"use try/finally with '{method}({{pool}}, ...)'"
         else:
             remedy = f"use try/finally with '{awaited}{{pool}}.{method}(...)'"
+        discards = ()
+        if self._made_when_empty(use) and not self._is_counted(use):
+            # The pool makes a new object when it has none: destroying one costs it nothing.
+            discards = tuple(ReleaseForm(name, "object", discards=True) for name in DESTROYING)
         return PoolSpec(
             id=use.container.id,
+            errors=self._errors(use),
             library="",
             classes=(),
             item="object",
             borrows=tuple(BorrowForm(take.method, take.ways) for take in use.container.takes if not take.keyed),
-            releases=tuple(
-                ReleaseForm(put.method, "pool", put.arg, put.keyword) for put in use.container.puts
+            releases=(
+                *(ReleaseForm(put.method, "pool", put.arg, put.keyword) for put in use.container.puts),
+                *discards,
             ),
             remedy=remedy,
         )
+
+
+    def _is_counted(self, use: ContainerUse) -> bool:
+        """Whether the class of a container also keeps permits or a count of what is out."""
+        owner = use.key[0]
+        if not isinstance(owner, ir.Klass):
+            return False
+        for name in self._types.attrs_of(owner):
+            kind = self._types.attr_type(owner, name)
+            if kind is not None and kind.kind == "semaphore":
+                return True
+        return any(
+            isinstance(stmt, ir.AugAssign) and isinstance(stmt.target, ir.Attr) and stmt.op in ("AddAssign", "SubtractAssign")
+            for method in owner.methods.values()
+            for stmt in walk_statements(method.body)
+        )
+
+    def _errors(self, use: ContainerUse) -> tuple[str, ...]:
+        """What calls on the objects raise, where the container says what they are."""
+        owner, name = use.key
+        bindings = (
+            self._types.attrs_of(owner).get(name, [])
+            if isinstance(owner, ir.Klass)
+            else self._types.bindings(name, owner if isinstance(owner, ir.Function) else None)[0]
+        )
+        for binding in bindings:
+            if binding.how == "annotation" and isinstance(binding.expr, ir.Sub):
+                args = binding.expr.index.items if isinstance(binding.expr.index, ir.Seq) else [binding.expr.index]
+                dotted = self._types.dotted(args[-1])
+                if dotted in self._types.catalog.by_object:
+                    return self._types.catalog.by_object[dotted].errors
+                if dotted in _ERRORS:
+                    return _ERRORS[dotted]
+        for put in use.puts:
+            if put.what == "made" and isinstance(put.value, ir.Call):
+                dotted = self._types.dotted(put.value.func)
+                if dotted in _ERRORS:
+                    return _ERRORS[dotted]
+        return ()
 
 
 def _unawaited(value: ir.Expr) -> ir.Expr:
@@ -411,6 +462,13 @@ def _target_names(target: ir.Expr) -> list[str]:
     return []
 
 
+def _pairs(target: ir.Expr, value: ir.Expr) -> list[tuple[str, ir.Expr]]:
+    """The names of a target with what each is given; where that cannot be told, the whole value."""
+    if isinstance(target, ir.Seq) and isinstance(value, ir.Seq) and len(target.items) == len(value.items):
+        return [pair for item, part in zip(target.items, value.items, strict=True) for pair in _pairs(item, part)]
+    return [(name, value) for name in _target_names(target)]
+
+
 def _simple_order(body: list[ir.Stmt]) -> Iterable[ir.Stmt]:
     return walk_statements(body)
 
@@ -428,6 +486,16 @@ def _only_in_handler(body: list[ir.Stmt], node: ir.Expr | ir.Stmt) -> bool:
     return False
 
 
+DESTROYING = (
+    "close", "aclose", "terminate", "disconnect", "shutdown", "kill", "stop", "quit", "dispose", "destroy", "abort",
+)  # fmt: skip
+_ERRORS: dict[str, tuple[str, ...]] = {
+    "socket.socket": ("OSError",),
+    "socket.create_connection": ("OSError",),
+    "ssl.SSLSocket": ("OSError",),
+    "smtplib.SMTP": ("OSError",),
+    "smtplib.SMTP_SSL": ("OSError",),
+}
 _TAKE_NAMES = frozenset(("get", "get_nowait", "pop", "popleft", "popitem"))
 _PUT_NAMES = frozenset(
     ("put", "put_nowait", "append", "appendleft", "insert", "add", "extend", "extendleft", "update", "setdefault")

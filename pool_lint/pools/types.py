@@ -405,7 +405,7 @@ class Types:
     def _method_result(self, base: Type | None, name: str, expr: ir.Call, scope: ir.Function | None) -> Type | None:
         if base is None:
             return None
-        if base.kind in ("many", "container") and name in ("get", "pop", "setdefault"):
+        if base.kind in ("many", "container") and name in ("get", "pop", "setdefault", "popleft", "get_nowait"):
             return base.item
         if base.kind == "many" and name == "values":
             return base
@@ -492,7 +492,12 @@ class Types:
                 base = self.annotation(expr.value, scope)
                 known = base.container if base is not None and base.kind == "container" else None
                 return Type("container", container=known, item=item) if known else Type("many", item=item)
-        return self.annotation(expr.value, scope)
+        base = self.annotation(expr.value, scope)
+        if base is not None and base.kind == "container" and args:
+            item = self.annotation(args[-1], scope)
+            if item is not None and item.kind in ("instance", "external_instance", "object"):
+                return Type("container", container=base.container, item=item)
+        return base
 
     def dotted(self, expr: ir.Expr) -> str:
         """The importable name of a dotted path, or "" if it has none."""

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from pool_lint import ir
-from pool_lint.flow.build import path_of
+from pool_lint.catalog.spec import PoolSpec
+from pool_lint.flow.build import names_read, path_of, pool_path
 from pool_lint.flow.cfg import Point, Root
 from pool_lint.typestate.follow import ALT, EXC, NEXT, PERMIT, Follow, Out
 from pool_lint.typestate.resolve import Callee, text_of
@@ -23,6 +24,7 @@ from pool_lint.typestate.state import (
     HELD,
     NONE,
     OBJECT,
+    OWN,
     PENDING,
     POOL,
     RESULT,
@@ -129,14 +131,14 @@ def _ground(
     if callee.kind == "borrow":
         assert callee.spec is not None and callee.borrow is not None
         ways = callee.borrow.ways
-        returned = Returned((), callee.spec, ways, text_of(callee.pool or call.func), path_of(callee.pool) if callee.pool else None)
+        returned = Returned((), callee.spec, ways, text_of(callee.pool or call.func), pool_path(callee.pool))
         outs.append(_born(follow, index, point, fact, call, returned, own=callee.own, key=0))
         known = TRUTHY if "call" in ways else ""
     elif callee.kind == "function" and callee.function is not None:
         for number, each in enumerate(follow.file.lent_by(callee.function)):
             mapped = _seen_from_caller(each, callee, call)
             outs.append(_born(follow, index, point, fact, call, mapped, own=False, key=number))
-    if raises(follow, point, callee, call) or (callee.kind == "borrow" and not callee.own):
+    if raises(follow, point, callee, call):
         outs.extend(follow._raising(fact))
     if returns(follow, callee):
         after = fact.forget(dst) if fact.env else fact
@@ -190,7 +192,7 @@ def _seen_from_caller(what: Returned, callee: Callee, call: ir.Call) -> Returned
     if receiver is not None and callee.bound:
         text = text_of(receiver)
         head, _, rest = what.pool.partition(".")
-        if what.own:
+        if what.own and text != own_name:
             pool = text
         elif head == own_name and text != own_name:
             pool = f"{text}.{rest}" if rest else text
@@ -210,7 +212,7 @@ def _map_place(place: Place | None, callee: Callee, call: ir.Call) -> Place | No
     position = params.index(str(root))
     if callee.bound:
         if position == 0:
-            base = path_of(call.func.value) if isinstance(call.func, ir.Attr) else None
+            base = pool_path(call.func.value) if isinstance(call.func, ir.Attr) else None
             return (*base, *rest) if base is not None else None
         position -= 1
     argument: ir.Expr | None = None
@@ -218,7 +220,7 @@ def _map_place(place: Place | None, callee: Callee, call: ir.Call) -> Place | No
         argument = call.args[position]
     else:
         argument = next((value for name, value in call.keywords if name == root), None)
-    base = path_of(argument) if argument is not None else None
+    base = pool_path(argument)
     return (*base, *rest) if base is not None else None
 
 
@@ -382,11 +384,22 @@ def _finish(
     """The ordinary ways out of a call that leaves the object as it is; ``parts`` reach it through the result."""
     assert point.dst is not None
     outs: list[Out] = []
-    if _raises_for(follow, point, fact, call, callee):
+    site = follow.sites[fact.site]
+    if callee.own and site.own and callee.kind == "borrow":
+        outs.extend(_empty(follow, fact, callee))
+    elif _raises_for(follow, point, fact, call, callee):
         outs.extend(follow._raising(fact, library=library))
     if returns(follow, callee):
         outs.append((NEXT, follow._bind(index, point.dst, fact, parts)))
     return outs
+
+
+def _empty(follow: Follow, fact: Fact, callee: Callee) -> list[Out]:
+    """A pool's own container has nothing left: that may be caught, and is no fault of the borrow method."""
+    spec = callee.spec
+    container = next((each for each in follow.file.catalog.containers if spec is not None and each.id == spec.id), None)
+    names = container.empty_errors if container is not None else ("IndexError",)
+    return [(EXC, fact._replace(exc=OWN + name)) for name in names]
 
 
 def _raises_for(follow: Follow, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> bool:
@@ -408,21 +421,29 @@ def _release(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call
     site = follow.sites[fact.site]
     assert form is not None and callee.pool is not None
     if form.arg < 0:
-        if site.path is not None and path_of(callee.pool) == site.path and fact.status == HELD:
+        if site.path is not None and pool_path(callee.pool) == site.path and fact.status == HELD:
             return _given_back(follow, index, point, fact)
         return None
     root = _released_root(point, call, callee)
     parts = fact.below(root) if root is not None else []
     mine = any(role == OBJECT for _, role in parts)
     if not mine:
+        if site.kind == "param":
+            # A return method that puts a new slot made from what it is given.
+            expr = _released_expr(call, callee)
+            names = {str(place[0]) for place, role in fact.places if role == OBJECT}
+            if fact.status == HELD and isinstance(expr, ir.Call) and names & set(names_read(expr)):
+                site.released_by.add(text_of(callee.pool))
+                return _given_back(follow, index, point, fact)
+            return None
         if fact.status == HELD and site.kind == "borrow" and _is_replacement(follow, call, callee) and _same_pool(
-            follow, fact, callee.pool, path_of(callee.pool)
+            follow, fact, callee.pool, pool_path(callee.pool)
         ):
             return _given_back(follow, index, point, fact)
         return None
     if fact.status == RETURNED:
         return _second(follow, index, point, fact)
-    if site.kind == "borrow" and not _same_pool(follow, fact, callee.pool, path_of(callee.pool)):
+    if site.kind == "borrow" and not _same_pool(follow, fact, callee.pool, pool_path(callee.pool)):
         follow._fault("wrong", index, fact)
         site.wrong_pool = True
     site.released_by.add(_relative_pool(callee.pool))
@@ -470,7 +491,33 @@ def _is_fresh(follow: Follow, expr: ir.Expr, depth: int) -> bool:
         return _is_fresh(follow, expr.body, depth) or _is_fresh(follow, expr.orelse, depth)
     if isinstance(expr, ir.Name) and depth == 0:
         values = follow.file.containers.assigned(follow.function).get(expr.id, [])
-        return bool(values) and all(_is_fresh(follow, value, 1) for value in values)
+        return any(_is_fresh(follow, value, 1) for value in values)
+    return False
+
+
+def _is_replaced(follow: Follow, fact: Fact) -> bool:
+    """Whether this function puts something fresh into a home-made pool in place of what it destroys."""
+    site = follow.sites[fact.site]
+    if site.spec.library:
+        return False
+    for point in follow.points:
+        if point.kind == "call" and isinstance(point.node, ir.Call):
+            callee = follow.file.resolver.callee(point.node, follow.function)
+            if callee.kind == "release" and callee.spec is not None and not callee.spec.library:
+                if _is_replacement(follow, point.node, callee):
+                    return True
+    return False
+
+
+def _destroys(follow: Follow, fact: Fact, name: str) -> bool:
+    """Whether a method destroys an object of a home-made pool in a way that costs the pool nothing."""
+    site = follow.sites[fact.site]
+    if name not in _DESTROYING or site.spec.library:
+        return False
+    if _is_replaced(follow, fact):
+        return True
+    if site.kind == "param":
+        return follow.file.frees_place(follow.function)
     return False
 
 
@@ -481,6 +528,9 @@ def _same_pool(follow: Follow, fact: Fact, expr: ir.Expr | None, path: Place | N
         return True
     if any(place == path and role == POOL for place, role in fact.places):
         return True
+    if path in follow.file.aliases(site.path, follow.function) and len(path) == len(site.path):
+        # It was that pool; the name has been given another one since.
+        return not follow.file.gets_another_pool(path, follow.function)
     return not follow.file.other_pool(site.path, path, follow.function)
 
 
@@ -511,7 +561,9 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
         if not release and site.spec.reconnects:
             return _finish(follow, index, point, fact, call, callee, [], library=True)
         return _given_back(follow, index, point, fact)
-    if site.kind == "param" and name in follow.file.object_releases:
+    if _destroys(follow, fact, name) and fact.status == HELD:
+        return _given_back(follow, index, point, fact)
+    if site.kind == "param" and name in follow.file.object_releases and not _is_container_spec(site.spec):
         site.released_by.add("method:" + name)
         if not site.spec.releases:
             after = follow._return(index, fact)
@@ -537,6 +589,10 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
     outs = list(follow._raising(fact, library=True))
     outs.append((NEXT, follow._bind(index, point.dst, fact, parts)))
     return outs
+
+
+def _is_container_spec(spec: PoolSpec) -> bool:
+    return not spec.library and bool(spec.releases)
 
 
 def _derived(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call) -> Iterable[Out]:
@@ -965,11 +1021,15 @@ def _permit_call(follow: Follow, index: int, point: Point, fact: Fact, call: ir.
         site.transferred = True
         return ()
     if callee.own and callee.kind in ("borrow", "release"):
-        return [(NEXT, follow._bind(index, point.dst, fact, []))]
+        outs = _empty(follow, fact, callee) if callee.kind == "borrow" else []
+        return [*outs, (NEXT, follow._bind(index, point.dst, fact, []))]
     if callee.kind == "std" and callee.name in ("heapq.heappop", "heapq.heappush"):
         return [(NEXT, follow._bind(index, point.dst, fact, []))]
     if isinstance(call.func, ir.Attr) and follow.file.is_own_container(call.func.value, follow.function):
-        return [(NEXT, follow._bind(index, point.dst, fact, []))]
+        outs = [(EXC, fact._replace(exc=OWN + name)) for name in ("IndexError", "KeyError", "queue.Empty", "asyncio.QueueEmpty")]
+        if call.func.name not in ("pop", "popleft", "get", "get_nowait", "popitem"):
+            outs = []
+        return [*outs, (NEXT, follow._bind(index, point.dst, fact, []))]
     return _finish(follow, index, point, fact, call, callee, [])
 
 
@@ -998,6 +1058,12 @@ _QUIET = frozenset(
     )
 )  # fmt: skip
 _REGISTERING = frozenset(("add_done_callback", "callback", "push_async_callback", "addCleanup", "addfinalizer", "add_finalizer"))
+_DESTROYING = frozenset(
+    (
+        "close", "aclose", "terminate", "disconnect", "shutdown", "kill", "stop", "quit", "dispose", "destroy", "abort",
+        "hang_up", "hangup", "release", "discard", "close_connection",
+    )
+)  # fmt: skip
 _CONTAINER_METHODS = frozenset(
     (
         "append", "add", "appendleft", "insert", "put", "put_nowait", "setdefault", "extend", "extendleft", "update", "pop",

@@ -8,7 +8,7 @@ from typing import Literal
 from pool_lint import ir
 from pool_lint.catalog.spec import Catalog, PoolSpec
 from pool_lint.pools.types import Types
-from pool_lint.typestate.state import ANY, CANCELLED, EXIT, LIBRARY, THROWN
+from pool_lint.typestate.state import ANY, CANCELLED, EXIT, LIBRARY, OWN, THROWN
 
 Match = Literal["yes", "no", "maybe"]
 
@@ -57,6 +57,7 @@ class Exceptions:
 
     def match(self, names: tuple[str, ...], kind: str, spec: PoolSpec | None) -> Match:
         """Whether a handler of these types stops an exception of a kind."""
+        kind = kind.removeprefix(OWN)
         lasts = {name.rpartition(".")[2] for name in names}
         if "BaseException" in lasts:
             return "yes"

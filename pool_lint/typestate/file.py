@@ -472,6 +472,51 @@ class FileAnalysis:
             found = self._built[cfg] = (built, makers)
         return found
 
+    def release_receivers(self, cfg: Cfg) -> frozenset[Root]:
+        """The temporaries that hold the pool of a return call: loading it (``pools[key]``) is part of the return."""
+        out = set()
+        for point in cfg.points:
+            if point.kind == "call" and isinstance(point.node, ir.Call) and isinstance(point.node.func, ir.Attr):
+                if isinstance(point.node.func.value, ir.Sub) and isinstance(point.srcs[0], int):
+                    if self.resolver.callee(point.node, cfg.function).kind == "release":
+                        out.add(point.srcs[0])
+        return frozenset(out)
+
+    def handle_names(self, function: ir.Function) -> frozenset[Root]:
+        """The variables of a function that are given something borrowed."""
+        return frozenset(
+            name
+            for name, values in self.containers.assigned(function).items()
+            if any(self._is_borrow(value, function, 0) for value in values)
+        )
+
+    def _is_borrow(self, value: ir.Expr, function: ir.Function, depth: int) -> bool:
+        if isinstance(value, (ir.Await, ir.Star)):
+            return self._is_borrow(value.value, function, depth)
+        if isinstance(value, ir.Cond):
+            return self._is_borrow(value.body, function, depth) or self._is_borrow(value.orelse, function, depth)
+        if isinstance(value, ir.Bool):
+            return self._is_borrow(value.left, function, depth) or self._is_borrow(value.right, function, depth)
+        if isinstance(value, ir.Call):
+            callee = self.resolver.callee(value, function)
+            if callee.kind == "std" and callee.name in ("asyncio.wait_for", "typing.cast", "asyncio.shield"):
+                return any(self._is_borrow(arg, function, depth) for arg in value.args)
+            if callee.kind == "function" and callee.function is not None and callee.function not in self._busy:
+                return bool(self.lent_by(callee.function))
+            return callee.kind == "borrow"
+        return False
+
+    def frees_place(self, function: ir.Function) -> bool:
+        """Whether a method gives back a permit or lowers a count, so that what it destroys can be replaced."""
+        for each in (function, *function.nested):
+            for expr in walk_expressions(each.body):
+                if isinstance(expr, ir.Call) and self.resolver.callee(expr, each).kind == "permit":
+                    return True
+            for stmt in walk_statements(each.body):
+                if isinstance(stmt, ir.AugAssign) and stmt.op == "SubtractAssign" and isinstance(stmt.target, ir.Attr):
+                    return True
+        return False
+
     def is_direct_unpack(self, cfg: Cfg, index: int) -> bool:
         """Whether what is unpacked has the right shape for sure: a borrow, a tuple of this file, ``items()``."""
         src = cfg.points[index].srcs[0]
@@ -597,7 +642,10 @@ class FileAnalysis:
                     if self._looks_after(inner, name):
                         return "given"
         for other in self.tree.functions:
-            if other not in inside and other is not function and self._releases_attr(other, name):
+            if other in inside or other is function or (other.parent is not None and other.parent in inside):
+                continue
+            own = other.params[0].name if other.owner is not None and other.params else ""
+            if self._releases_attr(other, name, not_of=own):
                 return "given"
         if self.types.unseen_bases(klass):
             return "unseen"
@@ -633,8 +681,11 @@ class FileAnalysis:
             return self._shows(value.body, name) or self._shows(value.orelse, name)
         return False
 
-    def _releases_attr(self, function: ir.Function, name: str) -> bool:
-        """Whether a function gives ``x.name`` to a return call, or calls its ``close()``, directly or by an alias."""
+    def _releases_attr(self, function: ir.Function, name: str, not_of: str = "") -> bool:
+        """Whether a function gives ``x.name`` to a return call, or calls its ``close()``, directly or by an alias.
+
+        ``not_of``: the ``self`` of an unrelated class, whose attribute of that name is another.
+        """
         aliases = {name}
         for stmt in walk_statements(function.body):
             if isinstance(stmt, ir.Assign) and stmt.value is not None:
@@ -650,7 +701,7 @@ class FileAnalysis:
 
         def is_it(expr: ir.Expr) -> bool:
             if isinstance(expr, ir.Attr):
-                return expr.name == name
+                return expr.name == name and not (isinstance(expr.value, ir.Name) and expr.value.id == not_of)
             return isinstance(expr, ir.Name) and "=" + expr.id in aliases
 
         for expr in walk_expressions(function.body):
@@ -736,18 +787,33 @@ class FileAnalysis:
         found = {path}
         stack = [path]
         while stack:
-            for other in table.get(stack.pop(), ()):
-                if other not in found:
-                    found.add(other)
-                    stack.append(other)
+            current = stack.pop()
+            for length in range(1, len(current) + 1):
+                for other in table.get(current[:length], ()):
+                    renamed = (*other, *current[length:])
+                    if renamed not in found and len(renamed) <= _LONGEST:
+                        found.add(renamed)
+                        stack.append(renamed)
         return found
+
+    def gets_another_pool(self, path: Place, function: ir.Function) -> bool:
+        """Whether a name or attribute that held a pool is given something else in this function."""
+        count = 0
+        for stmt in walk_statements(function.body):
+            if isinstance(stmt, ir.Assign) and stmt.value is not None:
+                count += sum(1 for target in stmt.targets if path_of(target) == path[: len(path_of(target) or ()) or 1])
+            elif isinstance(stmt, ir.For) and isinstance(stmt.target, ir.Name) and stmt.target.id == path[0]:
+                return False
+        return count > 0
 
     def other_pool(self, came: Place, went: Place, function: ir.Function) -> bool:
         """Whether two pools named in a function are plainly different ones, on some path."""
         while len(came) > 1 and len(went) > 1 and came[-1] == went[-1] and came[:-1] != went[:-1]:
             came, went = came[:-1], went[:-1]
         if went in self.aliases(came, function):
-            return False if came == went and not self._reassigned(came, function) else self._reassigned(came, function) and came == went
+            return False
+        if str(came[-1]).startswith("[") or str(went[-1]).startswith("["):
+            return self._other_item(came, went, function)
         ends_came, ends_went = self._meanings(came, function), self._meanings(went, function)
         if ends_came is None and ends_went is None:
             return False
@@ -755,12 +821,33 @@ class FileAnalysis:
             return False
         if ends_came & ends_went:
             return len(ends_came) > 1 and ends_came != ends_went
+        if all(place[0] == "?" for place in ends_came) or all(place[0] == "?" for place in ends_went):
+            return False
         if self._same_attr(ends_came, ends_went, function):
             return False
         return True
 
-    def _reassigned(self, path: Place, function: ir.Function) -> bool:
-        return len(self.containers.assigned(function).get(str(path[0]), [])) > 1
+    def _other_item(self, came: Place, went: Place, function: ir.Function) -> bool:
+        """Whether two items of a mapping of pools, or an item and a loop's variable, are different pools."""
+        params = {param.name for param in function.params}
+
+        def is_fixed(selector: str) -> bool:
+            return selector[1:-1] in params or selector[1:2] in "'\"0123456789"
+
+        first, second = str(came[-1]), str(went[-1])
+        if first.startswith("[") and second.startswith("["):
+            return came[:-1] == went[:-1] and first != second and is_fixed(first) and is_fixed(second)
+        if len(came) == 1 and second.startswith("[") and second[1:2] in "'\"":
+            values = self.containers.assigned(function).get(str(came[0]), [])
+            return any(
+                isinstance(value, ir.Star)
+                and isinstance(value.value, ir.Call)
+                and isinstance(value.value.func, ir.Attr)
+                and value.value.func.name in ("items", "values")
+                and path_of(value.value.func.value) == went[:-1]
+                for value in values
+            )
+        return False
 
     def _meanings(self, path: Place, function: ir.Function) -> set[Place] | None:
         """The stable places that a path may stand for; None where it may be anything."""
@@ -769,10 +856,13 @@ class FileAnalysis:
         if len(path) == 1 and root in function.assigned and root not in params:
             out: set[Place] = set()
             for value in self.containers.assigned(function).get(root, []):
-                for each in _alternatives(value):
+                options = _alternatives(value)
+                for each in options:
                     place = path_of(each)
+                    if place is None and len(options) > 1:
+                        place = ("?", str(each.line), str(each.col))
                     if place is None:
-                        return None if not out else out
+                        return None
                     if len(place) == 1 and place[0] in function.assigned and place[0] not in params:
                         return None
                     out.add(place)
@@ -846,17 +936,19 @@ class FileAnalysis:
         owner = function.owner
         if owner is None or not (self.is_lender(function) or (self._returns_something(function) and not function.is_generator)):
             return False
-        lowered = compared = False
+        lowered = compared = here = False
         for klass in self.family(owner):
             for method in klass.methods.values():
                 for stmt in walk_statements(method.body):
                     if isinstance(stmt, ir.AugAssign) and isinstance(stmt.target, ir.Attr) and stmt.target.name == attr:
                         lowered = lowered or stmt.op == "SubtractAssign"
                 for expr in walk_expressions(method.body):
-                    if isinstance(expr, ir.Compare):
+                    if isinstance(expr, ir.Compare) and any(operator in _ORDERING for operator, _ in expr.rights):
                         parts = (expr.left, *(right for _, right in expr.rights))
-                        compared = compared or any(isinstance(part, ir.Attr) and part.name == attr for part in parts)
-        return lowered and compared
+                        if any(isinstance(part, ir.Attr) and part.name == attr for part in parts):
+                            compared = True
+                            here = here or method is function
+        return compared and (lowered or here)
 
     def is_own_container(self, expr: ir.Expr, function: ir.Function) -> bool:
         kind = self.types.of(expr, function)
@@ -894,6 +986,8 @@ def _alternatives(value: ir.Expr) -> list[ir.Expr]:
     return [value]
 
 
+_LONGEST = 6
+_ORDERING = frozenset(("<", "<=", ">", ">=", "=="))
 _PLAIN_DECORATORS = frozenset(("staticmethod", "classmethod", "property", "override", "abstractmethod", "final", *_LENDERS))
 _QUIET_CONTEXTS = frozenset(
     ("contextlib.suppress", "contextlib.nullcontext", "contextlib.ExitStack", "contextlib.AsyncExitStack")

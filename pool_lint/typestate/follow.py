@@ -35,6 +35,7 @@ from pool_lint.typestate.state import (
     NONE,
     NOT_NONE,
     OBJECT,
+    OWN,
     PENDING,
     POOL,
     RESULT,
@@ -121,6 +122,8 @@ class Follow:
         self._own_name = self.function.params[0].name if self.function.owner is not None and self.function.params else ""
         self._closers = file.named_closures(self.function)
         self._recorded: set[object] = set()
+        self._quiet_items = file.release_receivers(cfg)
+        self._handles = file.handle_names(self.function)
         self.lossy_stores: list[tuple[Site, str]] = []
 
     # The work list.
@@ -198,7 +201,7 @@ class Follow:
         if fact.site != GROUND:
             if fact.status != HELD and not any(role != POOL for _, role in fact.places):
                 return None
-            if fact.status == HELD and not fact.holds() and self.sites[fact.site].kind != "permit":
+            if fact.status == HELD and not fact.holds() and self.sites[fact.site].kind != "permit" and not _is_leaving(fact):
                 self._dropped(source, fact)
                 return None
         elif fact.env:
@@ -212,7 +215,7 @@ class Follow:
     def _key_is_live(self, key: tuple[Root, ...], live: frozenset[Root]) -> bool:
         if key[0] == "?":
             return key in self._keys
-        return key[0] in live and (key in self._keys)
+        return key[0] in live and (key in self._keys or isinstance(key[0], int))
 
     def _start_env(self) -> tuple[tuple[tuple[Root, ...], str], ...]:
         """Variables that are released somewhere are unbound when the function begins."""
@@ -297,7 +300,7 @@ class Follow:
 
     def _at_fail(self, index: int, fact: Fact) -> None:
         self.fails.append(fact)
-        if fact.site == GROUND or fact.status != HELD or fact.exc == EXIT:
+        if fact.site == GROUND or fact.status != HELD or fact.exc == EXIT or fact.exc.startswith(OWN):
             return
         self._lost("raise", index, fact)
 
@@ -306,15 +309,13 @@ class Follow:
         site = self.sites[fact.site]
         if site.spec.gc_returns != "no":
             return
-        if fact.exc:
-            return  # still on its way: it is lost at the end that the exception reaches
         self._lost("drop", index, fact)
 
     def _lost(self, how: str, index: int, fact: Fact) -> None:
         site = self.sites[fact.site]
         if how == "leave" and site.spec.gc_returns != "no" and not site.own:
             return
-        kind = fact.exc if how == "raise" else fact.via
+        kind = fact.exc if how == "raise" and fact.via != CANCELLED else fact.via
         self.losses.append(Loss(fact.site, how, kind, index, fact))
 
     def _fault(self, what: str, index: int, fact: Fact, name: Root = "") -> None:
@@ -346,13 +347,8 @@ class Follow:
             if match == "maybe" and len(names) == 1 and kind in (ANY, LIBRARY):
                 kind = names[0]
             via = fact.via
-            if fact.status == HELD and fact.site != GROUND and via in ("", CANCELLED):
+            if fact.status == HELD and fact.site != GROUND and via == "":
                 via = CANCELLED if fact.exc == CANCELLED else ANY
-                if fact.via == "" or via == ANY:
-                    fact_via = via
-                else:
-                    fact_via = fact.via
-                via = fact_via
             yield entry, NEXT, fact._replace(exc="", handling=(*fact.handling, kind), via=via)
             if match == "yes":
                 return
@@ -398,7 +394,7 @@ class Follow:
         if not parts and not known and not fact.places and not fact.env:
             return fact
         fact = fact.bind(dst, parts)
-        if known and (dst,) in self._keys:
+        if known and ((dst,) in self._keys or isinstance(dst, int)):
             fact = fact.know((dst,), known)
         if isinstance(dst, str) and parts and fact.site != GROUND:
             if ((), OBJECT) in parts:
@@ -467,9 +463,12 @@ class Follow:
                 fact = fact._replace(env=tuple(entry for entry in fact.env if entry[0][:2] != path))
             if src is None and path in self._keys:
                 pass
-        if fact.site == GROUND or src is None:
+        if fact.site == GROUND:
             return ((NEXT, fact),)
-        parts = fact.below(src)
+        if fact.status == RETURNED and base is not None and OBJECT in fact.roles((base,)) and self._is_use(fact, index):
+            self._fault("use", index, fact)
+            return ()
+        parts = fact.below(src) if src is not None else []
         if not parts:
             return ((NEXT, fact),)
         if fact.status == RETURNED and any(role in (OBJECT, DERIVED) for _, role in parts) and self._is_use(fact, index):
@@ -496,7 +495,7 @@ class Follow:
         src, dst = point.srcs[0], point.dst
         assert dst is not None
         outs: list[Out] = []
-        if self._setting != "handle":
+        if self._setting != "handle" and dst not in self._quiet_items:
             local = fact.site != GROUND and src is not None and any(rest for rest, _ in fact.below(src))
             if not local:
                 outs.extend(self._raising(fact))
@@ -528,12 +527,18 @@ class Follow:
         self, index: int, point: Point, fact: Fact, base: Root | None, parts: list[tuple[Place, str]]
     ) -> Iterable[Out]:
         """Something that holds the object becomes an element of a container."""
+        parts = [part for part in parts if part[1] not in (RESULT, POOL)]
         if not parts:
             return ((NEXT, fact),)
         if fact.status == RETURNED:
             if any(role in (OBJECT, DERIVED) for _, role in parts) and self._is_use(fact, index):
                 self._fault("use", index, fact)
                 return ()
+            return ((NEXT, fact),)
+        if self.sites[fact.site].own and isinstance(point.node, ir.Call) and isinstance(point.node.func, ir.Attr) and (
+            self.file.is_own_container(point.node.func.value, self.function)
+        ):
+            # A pool notes what it has lent (`self._busy.add(x)`): bookkeeping, not a transfer.
             return ((NEXT, fact),)
         if not (isinstance(base, int) or self._is_local(base)):
             self._transfer(fact)
@@ -736,6 +741,13 @@ class Follow:
             return ((NEXT, fact), (ALT, fact))
         if test.kind == "predicate":
             return self._predicate(test, fact)
+        if test.kind == "same":
+            return self._same(test, point, fact)
+        if test.kind == "bound":
+            known = fact.known(test.path)
+            if self._held_at(fact, test.path, point):
+                return ((NEXT, fact),)
+            return ((ALT, fact),) if known == UNBOUND else ((NEXT, fact), (ALT, fact))
         path = test.path
         held = self._held_at(fact, path, point)
         if held is not None:
@@ -755,8 +767,12 @@ class Follow:
         if known in (TRUE, FALSE, TRUTHY, NOT_NONE):
             return ((ALT, fact),)
         if known == FALSY:
-            return ((NEXT, fact), (ALT, fact))
-        return ((NEXT, self._learn(fact, path, NONE)), (ALT, self._learn(fact, path, NOT_NONE)))
+            return ((NEXT, fact),) if path[0] in self._handles else ((NEXT, fact), (ALT, fact))
+        if known == UNBOUND:
+            return ((NEXT, fact.know(path, "")), (ALT, fact.know(path, "")))
+        # A variable for a handle is not None or false for any other reason.
+        other = TRUTHY if path[0] in self._handles else NOT_NONE
+        return ((NEXT, self._learn(fact, path, NONE)), (ALT, self._learn(fact, path, other)))
 
     def _learn(self, fact: Fact, path: tuple[Root, ...], value: str) -> Fact:
         return fact.know(path, value) if path in self._keys else fact
@@ -776,6 +792,17 @@ class Follow:
                 if place[: len(root)] == root and len(place) > len(root) and place[len(root)] == "*" and role == OBJECT:
                     return True
         return None
+
+    def _same(self, test: Test, point: Point, fact: Fact) -> Iterable[Out]:
+        """``a is b``: an object that was borrowed here is no other object."""
+        if fact.site != GROUND and self.sites[fact.site].kind == "borrow":
+            first = any(place == test.path and role == OBJECT for place, role in fact.places)
+            second = any(place == test.other and role == OBJECT for place, role in fact.places)
+            if first and second:
+                return ((NEXT, fact),)
+            if first or second:
+                return ((ALT, fact),)
+        return self._predicate(test, fact)
 
     def _predicate(self, test: Test, fact: Fact) -> Iterable[Out]:
         key: tuple[Root, ...] = ("?", test.text, *sorted(test.reads))
@@ -873,14 +900,16 @@ class Follow:
             elif not rest and role == OBJECT:
                 bound.append(((), OBJECT))
                 library = True
-                guard = guard or site.spec.with_object == "returns" or bool(site.ways & {"with", "async with"})
+                guard = guard or site.spec.with_object == "returns"
             elif not rest and role == DERIVED:
                 bound.append(((), DERIVED))
                 library = True
             elif not rest and role == CAPTURE:
                 bound.append(((), CAPTURE))
         outs = []
-        if not quiet and self._setting != "handle":
+        if guard:
+            pass  # an object whose own `with` returns it: what could fail is its exit
+        elif not quiet and self._setting != "handle":
             outs.extend(self._raising(fact, library=library, waits=waits))
         elif quiet and waits:
             outs.append((EXC, fact._replace(exc=CANCELLED)))
@@ -985,6 +1014,9 @@ class Follow:
     def _catch(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         pend, handling = point.depths
         label = "exc:" + fact.exc
+        if fact.exc == CANCELLED and fact.status == HELD and fact.via == "":
+            # Whatever the finally body does from here on happens to a cancelled task.
+            fact = fact._replace(via=CANCELLED)
         return ((NEXT, fact._replace(pend=(*fact.pend[:pend], label), handling=fact.handling[:handling], exc="")),)
 
     def _push(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
@@ -1010,7 +1042,9 @@ def _tested_paths(cfg: Cfg) -> frozenset[tuple[Root, ...]]:
         if test is not None:
             if test.kind in ("truth", "none"):
                 keys.add(test.path)
-            elif test.kind == "predicate":
+            elif test.kind == "bound":
+                keys.add(test.path)
+            elif test.kind in ("predicate", "same"):
                 key = ("?", test.text, *sorted(test.reads))
                 predicates[key] = predicates.get(key, 0) + 1
         if point.kind == "call" and isinstance(point.node, ir.Call):
@@ -1019,6 +1053,11 @@ def _tested_paths(cfg: Cfg) -> frozenset[tuple[Root, ...]]:
                     keys.add((root,))
     keys.update(key for key, count in predicates.items() if count > 1)
     return frozenset(keys)
+
+
+def _is_leaving(fact: Fact) -> bool:
+    """Whether an exception is on its way: a dead name is then no loss of its own."""
+    return bool(fact.exc) or any(label.startswith("exc:") for label in fact.pend)
 
 
 def callee_of(follow: Follow, point: Point) -> Callee:

@@ -29,6 +29,8 @@ POOL = "p"  # the pool it came from
 # Kinds of exceptions that travel: unknown, the library's own, cancellation, GeneratorExit, leaving the process;
 # or the dotted name that a raise statement gives.
 ANY, LIBRARY, CANCELLED, THROWN, EXIT = "E", "L", "C", "G", "X"
+# What a pool's own container raises when it is empty: it may be caught, but it is no loss.
+OWN = "own!"
 
 # What is known of a variable: unbound, None, true or false constant, true or false, not None.
 UNBOUND, NONE, TRUE, FALSE, TRUTHY, FALSY, NOT_NONE = "U", "N", "1", "0", "t", "f", "n"

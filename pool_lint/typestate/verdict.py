@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from pool_lint import ir
+from pool_lint.flow.build import walk_expressions, walk_statements
 from pool_lint.flow.cfg import Point
+from pool_lint.pools.containers import DESTROYING
 from pool_lint.typestate.file import FileAnalysis, Outcome
 from pool_lint.typestate.follow import Follow, Loss
 from pool_lint.typestate.state import CANCELLED, GROUND, HELD, PENDING, Fact, Site
@@ -30,6 +33,12 @@ class Verdict:
     path: tuple[tuple[int, str], ...]
     how: str
     where: str = ""
+
+
+_DRAINING = re.compile(
+    r"^_*(a?close|stop|shut_?down|drain|clear|terminate|dispose|empty|flush|purge|clean|tear_?down|__a?exit__|__del__|destroy|end|kill|"
+    r"finali[sz]e|reset|exit|disconnect|release_all|quit)"
+)
 
 
 def verdicts(file: FileAnalysis, outcomes: list[Outcome]) -> Iterator[Verdict]:
@@ -63,11 +72,13 @@ def _judge(outcome: Outcome, follow: Follow, site: Site) -> Verdict | None:
     if not losses or site.kind == "param" or site.wrong_pool:
         return None
     function = outcome.function
-    if site.kind == "permit" or (site.own and outcome.hands_out):
+    if site.kind == "permit" or (site.own and (outcome.hands_out or _lost_before_lending(follow, losses))):
         if site.kind == "borrow" and _replenished(follow):
             return None
         return _capacity(follow, function, site, losses)
     spec = site.spec
+    if not spec.library and not site.returned and _is_drain(follow, site):
+        return None
     if not site.returned and not site.transferred:
         if spec.only_if_released or spec.handle_is_pool or spec.gc_returns != "no":
             return None
@@ -81,6 +92,37 @@ def _judge(outcome: Outcome, follow: Follow, site: Site) -> Verdict | None:
     if raised:
         return _make("raises", follow, function, site, raised)
     return _make("cancelled", follow, function, site, losses)
+
+
+def _lost_before_lending(follow: Follow, losses: list[Loss]) -> bool:
+    """Whether a context manager loses what it took from its own container only before its ``yield``."""
+    if not follow.function.is_generator or not follow.file.is_lender(follow.function):
+        return False
+    return not any(
+        follow.points[index].kind == "yield" for loss in losses for index, _, _ in path_to(follow, loss.point, loss.fact)
+    )
+
+
+def _is_drain(follow: Follow, site: Site) -> bool:
+    """Whether objects are taken out of a home-made pool in a loop to be closed, or after they were."""
+    if not any(site.call is expr for loop in _loops(follow.function) for expr in loop):
+        return False
+    if _DRAINING.match(follow.function.name):
+        return True
+    return any(
+        isinstance(expr, ir.Attr) and expr.name in DESTROYING and (
+            expr.value is site.call
+            or (isinstance(expr.value, ir.Name) and expr.value.id in site.vars)
+            or (isinstance(expr.value, ir.Await) and expr.value.value is site.call)
+        )
+        for expr in walk_expressions(follow.function.body)
+    )  # fmt: skip
+
+
+def _loops(function: ir.Function) -> Iterator[list[ir.Expr]]:
+    for stmt in walk_statements(function.body):
+        if isinstance(stmt, (ir.While, ir.For)):
+            yield list(walk_expressions([stmt]))
 
 
 def _capacity(follow: Follow, function: ir.Function, site: Site, losses: list[Loss]) -> Verdict | None:
