@@ -87,5 +87,5 @@ def _names(settings: Settings) -> re.Pattern[str]:
         if any(form.method.startswith("__") for form in spec.borrows)
     }  # fmt: skip
     plain = sorted(re.escape(name) for name in methods | constructors if not name.startswith("__"))
-    plain += ["acquire", "borrow", "checkout", "check_out", "lease", "allocate", "take", "rent", "getconn", "get_\\w+", "_get_conn"]
+    plain += ["acquire", "borrow", "checkout", "check_out", "lease", "allocate", "take", "rent", "getconn", "get_\\w+", "_get_conn", "contextmanager", "asynccontextmanager"]
     return re.compile(r"\b(?:" + "|".join(plain) + r")\b")

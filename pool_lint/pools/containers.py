@@ -348,9 +348,10 @@ class Containers:
                     return True
                 if isinstance(stmt, ir.Assign) and stmt.value is not None and self._alternative(stmt.value, function, use):
                     return True
-            for values in self.assigned(function).values():
+            for name, values in self.assigned(function).items():
                 if any(self._takes_from(value, function, use) for value in values) and any(
-                    isinstance(_unawaited(value), ir.Call) and not self._takes_from(value, function, use) for value in values
+                    isinstance(_unawaited(value), ir.Call) and not self._takes_from(value, function, use)
+                    for value in self._when_empty(function, name)
                 ):
                     return True
             returned = [
@@ -363,6 +364,28 @@ class Containers:
             ):
                 return True
         return False
+
+    def _when_empty(self, function: ir.Function, name: str) -> Iterable[ir.Expr]:
+        """What a name is given under an ``if``, or in a handler for an empty container."""
+        for stmt in walk_statements(function.body):
+            bodies: list[list[ir.Stmt]] = []
+            if isinstance(stmt, ir.If):
+                bodies = [stmt.body, stmt.orelse]
+            elif isinstance(stmt, ir.Try):
+                bodies = [handler.body for handler in stmt.handlers if self._is_empty_error(handler.type)]
+            for body in bodies:
+                for inner in walk_statements(body):
+                    if isinstance(inner, ir.Assign) and inner.value is not None:
+                        if any(isinstance(target, ir.Name) and target.id == name for target in inner.targets):
+                            yield inner.value
+
+    def _is_empty_error(self, expr: ir.Expr | None) -> bool:
+        if expr is None:
+            return True
+        if isinstance(expr, ir.Seq):
+            return any(self._is_empty_error(item) for item in expr.items)
+        last = self._types.dotted(expr).rpartition(".")[2]
+        return last in ("Empty", "QueueEmpty", "IndexError", "KeyError", "LookupError", "Exception")
 
     def _alternative(self, value: ir.Expr, function: ir.Function, use: ContainerUse) -> bool:
         value = _unawaited(value)

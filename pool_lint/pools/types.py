@@ -268,8 +268,8 @@ class Types:
             found = self._agreed(self.attrs_of(each).get(name, ()))
             if found is not None:
                 break
-        if found is None:
-            method = self.method(klass, name)
+        method = self.method(klass, name)
+        if found is None or (method is not None and found.function is method):
             if method is not None:
                 decorators = decorator_names(method)
                 if decorators & {"property", "cached_property"}:

@@ -70,7 +70,7 @@ def raises(follow: Follow, point: Point, callee: Callee, call: ir.Call) -> bool:
     if callee.kind in ("release", "safe", "permit"):
         return False
     if callee.kind == "function" and callee.function is not None:
-        return follow.file.may_raise(callee.function)
+        return not follow.file.is_return_method(callee.function) and follow.file.may_raise(callee.function)
     if callee.kind == "class" and callee.klass is not None:
         return follow.file.constructor_may_raise(callee.klass)
     if callee.kind == "std":
@@ -528,7 +528,7 @@ def _same_pool(follow: Follow, fact: Fact, expr: ir.Expr | None, path: Place | N
         return True
     if any(place == path and role == POOL for place, role in fact.places):
         return True
-    if path in follow.file.aliases(site.path, follow.function) and len(path) == len(site.path):
+    if path in follow.file.aliases(site.path, follow.function):
         # It was that pool; the name has been given another one since.
         return not follow.file.gets_another_pool(path, follow.function)
     return not follow.file.other_pool(site.path, path, follow.function)
@@ -562,6 +562,9 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
             return _finish(follow, index, point, fact, call, callee, [], library=True)
         return _given_back(follow, index, point, fact)
     if _destroys(follow, fact, name) and fact.status == HELD:
+        site.returned = True
+        if site.kind == "borrow":
+            return ()  # what takes its place goes back, unless it cannot be made: nobody's fault here
         return _given_back(follow, index, point, fact)
     if site.kind == "param" and name in follow.file.object_releases and not _is_container_spec(site.spec):
         site.released_by.add("method:" + name)
@@ -940,7 +943,7 @@ def _function(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
                     follow._fault("wrong", index, fact)
                     site.wrong_pool = True
         after = follow._return(index, fact)
-        if raises(follow, point, callee, call):
+        if effect.raises and raises(follow, point, callee, call):
             outs.extend(follow._raising(after))
         if returns(follow, callee):
             outs.append((NEXT, follow._bind(index, point.dst, after, [])))

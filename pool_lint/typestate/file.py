@@ -24,6 +24,9 @@ _NOTHING = PoolSpec(id="anything", library="", classes=(), item="object", borrow
 _LENDERS = frozenset(("contextmanager", "asynccontextmanager"))
 _ROUNDS = 3
 _LOCK_NAME = re.compile(r"(^|_)(r?lock|mutex|cond|condition|sem|semaphore)s?$|lock$")
+_BORROW_NAME = re.compile(
+    r"^_*(acquire|borrow|check_?out|lease|allocate|obtain|rent|take|claim|get_?conn(ection)?|get_?client|get_?session|get_?object)$"
+)
 _RELEASE_NAME = re.compile(
     r"^_*(release|put_?conn|put_?back|give_?back|check_?in|return|recycle|free|close|dispose|put_nowait|put|push|finish|repool|discard)"
 )
@@ -71,6 +74,7 @@ class FileAnalysis:
     _outcomes: dict[ir.Function, Outcome | None] = field(default_factory=dict)
     _summaries: dict[ir.Function, Summary] = field(default_factory=dict)
     _effects: dict[tuple[ir.Function, Place, str], Effect] = field(default_factory=dict)
+    _return_methods: dict[ir.Function, bool] = field(default_factory=dict)
     _busy: set[object] = field(default_factory=set)
     _recursive: set[object] = field(default_factory=set)
     _policies: dict[tuple[ir.Klass, ir.Function | None, str], str] = field(default_factory=dict)
@@ -268,7 +272,30 @@ class FileAnalysis:
         """The borrows that calling a function gives its caller."""
         if not self._may_lend(function):
             return ()
-        return self.summary(function).lends
+        return self.summary(function).lends or self._lends_by_shape(function)
+
+    def _lends_by_shape(self, function: ir.Function) -> tuple[Returned, ...]:
+        """A borrow method that finds its object in a way that is not followed (through a generator, say).
+
+        Its class has a method that puts what it is given into a container of the class, and this one, by its name a
+        borrow method, touches the container and returns something.
+        """
+        klass = function.owner
+        if klass is None or function.is_generator or not _BORROW_NAME.match(function.name):
+            return ()
+        if not self._returns_something(function):
+            return ()
+        for (owner, name), use in self.containers.uses.items():
+            if not isinstance(owner, ir.Klass) or owner not in self.types.bases_of(klass) or not self.mentions(function, name):
+                continue
+            own = function.params[0].name if function.params else "self"
+            expr = ir.Attr(0, 0, ir.Name(0, 0, own), name)
+            spec = self.containers.spec(expr, function)
+            if spec is None or not any(put.what == "param" for put in use.puts):
+                continue
+            ways = frozenset(("await",) if function.is_async else ("call",))
+            return (Returned((), spec, ways, f"{own}.{name}", (own, "." + name), own=True),)
+        return ()
 
     def _may_lend(self, function: ir.Function) -> bool:
         if function in self._summaries:
@@ -380,7 +407,10 @@ class FileAnalysis:
             outcomes.add("held" if not site.transferred else "stored")
         pools = tuple(sorted({path for path in self._pools_of(follow)}, key=repr))
         uses = self._uses(function, str(place[0]))
-        return Effect(frozenset(outcomes), pools, tuple(sorted(results, key=repr)), site.unseen, uses)
+        raises = any(
+            fact.site != GROUND and (fact.status == HELD or fact.via == "leaving") for fact in follow.fails
+        )
+        return Effect(frozenset(outcomes), pools, tuple(sorted(results, key=repr)), site.unseen, uses, raises)
 
     def _pools_of(self, follow: Follow) -> Iterable[Place]:
         """The pools that a helper gives its parameter back to, as its own places."""
@@ -541,15 +571,32 @@ class FileAnalysis:
         callee = self.resolver.callee(maker.node, cfg.function)
         return callee.kind in ("borrow", "function")
 
+    def is_return_method(self, function: ir.Function) -> bool:
+        found = self._return_methods.get(function)
+        if found is None:
+            self._return_methods[function] = False
+            found = self._return_methods[function] = self._only_releases(function)
+        return found
+
     def is_release_call(self, call: ir.Call, scope: ir.Function | None, cfg: Cfg) -> bool:
         """Whether a call is a plain return, which is taken not to fail."""
         callee = self.resolver.callee(call, scope)
         if callee.kind == "release":
             return True
-        return callee.kind == "function" and callee.function is not None and self._only_releases(callee.function)
+        return callee.kind == "function" and callee.function is not None and self.is_return_method(callee.function)
 
     def _only_releases(self, function: ir.Function) -> bool:
-        return bool(RETURNING.match(function.name)) and not self.may_raise(function)
+        """Whether a function is a return method that nothing stops before the return."""
+        if not RETURNING.match(function.name):
+            return False
+        if not self.may_raise(function):
+            return True
+        params = [param.name for param in function.params if param.kind == "positional"]
+        params = params[1:] if function.owner is not None and "staticmethod" not in self.decorators(function) else params
+        if not params or function.is_generator:
+            return False
+        effect = self.effect(function, (params[0],), None)
+        return "returned" in effect.outcomes and "held" not in effect.outcomes and not effect.raises
 
     def is_quiet_with(self, expr: ir.Expr, scope: ir.Function | None) -> bool:
         """Whether entering a context manager cannot raise: a lock, ``suppress``, an ``ExitStack``."""
@@ -990,7 +1037,10 @@ _LONGEST = 6
 _ORDERING = frozenset(("<", "<=", ">", ">=", "=="))
 _PLAIN_DECORATORS = frozenset(("staticmethod", "classmethod", "property", "override", "abstractmethod", "final", *_LENDERS))
 _QUIET_CONTEXTS = frozenset(
-    ("contextlib.suppress", "contextlib.nullcontext", "contextlib.ExitStack", "contextlib.AsyncExitStack")
+    (
+        "contextlib.suppress", "contextlib.nullcontext", "contextlib.ExitStack", "contextlib.AsyncExitStack",
+        "contextlib.closing", "contextlib.aclosing",
+    )  # fmt: skip
 )
 _CLOSING = frozenset(
     (

@@ -199,7 +199,9 @@ class Follow:
         if fact.seen and not all(loop in live for loop in fact.seen):
             fact = fact._replace(seen=tuple(loop for loop in fact.seen if loop in live))
         if fact.site != GROUND:
-            if fact.status != HELD and not any(role != POOL for _, role in fact.places):
+            if fact.status != HELD and not any(role != POOL for _, role in fact.places) and not (
+                self._entries and fact.status == RETURNED
+            ):
                 return None
             if fact.status == HELD and not fact.holds() and self.sites[fact.site].kind != "permit" and not _is_leaving(fact):
                 self._dropped(source, fact)
@@ -327,7 +329,7 @@ class Follow:
     def _return(self, index: int, fact: Fact) -> Fact:
         """The object goes back to its pool here."""
         self.sites[fact.site].returned = True
-        return fact._replace(status=RETURNED, done=index, via="" if fact.via != "stale" else fact.via)
+        return fact._replace(status=RETURNED, done=index, via="leaving" if _is_leaving(fact) else "")
 
     def _transfer(self, fact: Fact) -> None:
         self.sites[fact.site].transferred = True
@@ -539,6 +541,10 @@ class Follow:
             self.file.is_own_container(point.node.func.value, self.function)
         ):
             # A pool notes what it has lent (`self._busy.add(x)`): bookkeeping, not a transfer.
+            # In a handler it sets aside what is broken (`self._broken.append(x)`): there it stays.
+            if any(region == "handler" for _, region in point.tries):
+                self._transfer(fact)
+                return ()
             return ((NEXT, fact),)
         if not (isinstance(base, int) or self._is_local(base)):
             self._transfer(fact)

@@ -55,6 +55,7 @@ class Effect:
     ``outcomes``: what may have become of it when the function returns: ``held`` (nothing), ``returned``, ``stored``.
     ``pools``: where it was returned to, as places of the function.  ``results``: how its result reaches the object.
     ``unseen``: it is passed on to a function that cannot be seen.  ``uses``: it is used at all.
+    ``raises``: it may raise before it has given the object back.
     """
 
     outcomes: frozenset[str] = frozenset(("held",))
@@ -62,3 +63,4 @@ class Effect:
     results: tuple[tuple[Place, str], ...] = ()
     unseen: bool = False
     uses: bool = True
+    raises: bool = True
