@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .observed import Seen
 
 MAX_PATHS = 4000
+CLOSINGS = 4
 ASYNC_CALLS = frozenset({"fetch", "send"})
 
 
@@ -118,13 +119,16 @@ def watched(world: World, function: Any, *, is_async: bool) -> Any:
     """A helper whose own losses are not charged to its caller."""
 
     def settle(first: int, result: object) -> None:
+        world.helpers -= 1
         kept = reach(result)
         for loan in world.loans[first:]:
+            loan.inner = world.helpers > 0
             if not any(loan is other for other in kept):
                 loan.orphan = True
 
     def call(*values: object) -> object:
         first = len(world.loans)
+        world.helpers += 1
         result = None
         try:
             result = function(*values)
@@ -134,6 +138,7 @@ def watched(world: World, function: Any, *, is_async: bool) -> Any:
 
     async def wait(*values: object) -> object:
         first = len(world.loans)
+        world.helpers += 1
         result = None
         try:
             result = await function(*values)
@@ -270,29 +275,33 @@ def run(world: World, function: Callable[..., Any], parameters: dict[str, str]) 
             try:
                 result = drive(world, started)
             finally:
-                finish(started.close)
+                finish(world, lambda: started.throw(Prune()))
         elif isinstance(started, types.AsyncGeneratorType):
             try:
                 result = drive_async(world, started)
             finally:
-                finish(lambda: cast("Coroutine[None, None, object]", started.aclose()).send(None))
+                finish(world, lambda: advanced(started, Prune()))
         else:
             result = started
     except Prune:
-        return
+        pass
     except BaseException as error:
         outcome = "raise"
         if isinstance(error, (NameError, TypeError, AttributeError)) and not world.pruned:
             world.odd = repr(error)
         error.__traceback__ = None
-    if not world.pruned:
+    if world.pruned:
+        world.settle_losses()
+    else:
         world.settle(result, outcome)
 
 
-def finish(close: Callable[[], object]) -> None:
-    """Close a generator that may not have ended; nothing of that is recorded."""
-    with contextlib.suppress(BaseException):
-        close()
+def finish(world: World, close: Callable[[], object]) -> None:
+    """Bring a generator to its end, even one that goes on after `GeneratorExit`; nothing of that is recorded."""
+    world.closing = True
+    for _ in range(CLOSINGS):
+        with contextlib.suppress(BaseException):
+            close()
 
 
 def drive(world: World, generator: Generator[object, object, object]) -> object:

@@ -88,7 +88,7 @@ def leak_codes(fate: Fate) -> tuple[set[str], bool]:
     transferred = fate.transferred or fate.transferred_soft or lent
     if not kept:
         return set(), True
-    if fate.wrong or fate.derived_out or fate.deferred:
+    if fate.wrong or fate.derived_out or fate.deferred or (fate.given and fate.closed):
         return set(LEAKS), False
     if fate.given and not released:
         # silent as a whole only if nothing can be lost before the object is handed over
@@ -118,11 +118,13 @@ def kind_codes(kinds: set[str]) -> set[str]:
 def add_events(seen: Seen, module: Module, groups: list[frozenset[Key]], allowed: set[Key]) -> None:
     """POL104, POL105, POL106 and POL108."""
     allowed.update(seen.optional)
-    for returns in seen.doubles.values():
+    wrong = {site for site, fate in seen.fates.items() if fate.wrong}  # "POL106 only"
+    for (site, _), returns in seen.doubles.items():
         keys = {(line, code) for lines, codes, _ in returns for line in lines for code in codes.split()}
-        ask(groups, allowed, keys, required=any(not soft for _, _, soft in returns))
-    for uses in seen.uses.values():
-        ask(groups, allowed, {(line, "POL105") for lines, _ in uses for line in lines}, required=strict(uses))
+        ask(groups, allowed, keys, required=site not in wrong and any(not soft for _, _, soft in returns))
+    for (site, _), uses in seen.uses.items():
+        keys = {(line, "POL105") for lines, _ in uses for line in lines}
+        ask(groups, allowed, keys, required=site not in wrong and strict(uses))
     by_line: dict[int, set[tuple[tuple[int, ...], bool]]] = {}
     for lines, soft in seen.wrongs:
         by_line.setdefault(lines[-1], set()).add((lines, soft))

@@ -14,6 +14,7 @@ when the function runs, and then either answer counts as right (see `expect.py`)
 # ruff: noqa: D401, S311
 from __future__ import annotations
 
+import ast
 import builtins
 import dis
 import random
@@ -141,10 +142,23 @@ def global_names(code: CodeType) -> Iterator[str]:
             yield from global_names(constant)
 
 
+def stray(text: str) -> bool:
+    """Whether the variable of a cleanup loop is read outside it, as after an edit: nothing is settled for that."""
+    tree = ast.parse(text)
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "each"]
+    inside = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.For) and ast.unparse(node.target) == "each"
+        for part in ast.walk(node)
+    }
+    return any(id(name) not in inside for name in names)
+
+
 def generate(seed: int) -> str:
     """The module of a seed."""
     rng = random.Random(seed)
     while True:
         text = attempt_text(rng)
-        if compiles(text):
+        if compiles(text) and not stray(text):
             return text

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 FILENAME = "<generated>"
 MAX_TURNS = 2
 SERVICE = "Service"  # the class whose methods are targets
-BORROW_METHODS = frozenset({"getconn", "acquire"})
+BORROWS = frozenset({"getconn", "acquire"})
+RETURNS = frozenset({"putconn", "release", "terminate"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +47,10 @@ class Module:
             for node in self.functions
             if any("contextmanager" in ast.unparse(decorator) for decorator in node.decorator_list)
         )
-        borrowers = {node.name for node in self.functions if node.name.startswith("take")}
         self.tries: list[Region] = []
         self.loops = 0
-        self.borrow_lines: list[Line] = []
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Call):
-                function = node.func
-                if (isinstance(function, ast.Attribute) and function.attr in BORROW_METHODS) or (
-                    isinstance(function, ast.Name) and function.id in borrowers
-                ):
-                    self.borrow_lines.append(node.lineno)
-        self.crowded = frozenset(line for line in self.borrow_lines if self.borrow_lines.count(line) > 1)
+        self.names = Names(self.tree)
+        self.crowded = frozenset(line for line, count in Counter(self.names.borrows).items() if count > 1)
         self._cleanups: dict[Line, tuple[int, ...]] = {}
         instrument = Instrument(self)
         tree = ast.fix_missing_locations(instrument.visit(self.tree))
@@ -96,10 +90,47 @@ class Module:
     def cleanup_of_borrow(self, line: Line) -> int | None:
         """The `try` that has this line in its cleanup and a borrow in its body."""
         for index in self.cleanups_at(line):
-            first, last = self.tries[index].body
-            if any(first <= borrow <= last for borrow in self.borrow_lines):
+            if self.names.borrowed_in(self.tries[index].body, line):
                 return index
         return None
+
+
+class Names:
+    """Which names are borrowed and returned on which lines."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.borrows: list[Line] = []
+        self.bound: dict[Line, set[str]] = {}
+        self.returned: dict[Line, set[str]] = {}
+        self.aliases: list[set[str]] = []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                self.read(node)
+            elif isinstance(node, (ast.Assign, ast.NamedExpr)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+                self.bound.setdefault(node.lineno, set()).update(names)
+                values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+                self.aliases.append(names | {value.id for value in values if isinstance(value, ast.Name)})
+
+    def read(self, node: ast.Call) -> None:
+        """Note a call that borrows or returns."""
+        function = node.func
+        name = function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
+        if name in BORROWS or name.startswith("take"):
+            self.borrows.append(node.lineno)
+        elif name in RETURNS or name.startswith("give_back"):
+            parts: list[ast.expr] = [*node.args, function]
+            names = {part.id for value in parts for part in ast.walk(value) if isinstance(part, ast.Name)}
+            self.returned.setdefault(node.lineno, set()).update(names)
+
+    def borrowed_in(self, lines: tuple[Line, Line], line: Line) -> bool:
+        """Whether the name that is returned on a line is borrowed between two others."""
+        first, last = lines
+        names = set(self.returned.get(line, ()))
+        for _ in range(2):  # a name of a name
+            names.update(*(group for group in self.aliases if group & names))
+        return any(first <= borrow <= last and self.bound.get(borrow, set()) & names for borrow in self.borrows)
 
 
 def functions(body: Sequence[ast.stmt]) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -160,12 +191,12 @@ class Instrument(ast.NodeTransformer):
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         self.generic_visit(node)
-        return [self.statement("raise", node), node]
+        return [self.statement("raise", node, node.exc is None), node]
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         test = self.test(self.visit(node.test))
         failure = ast.Raise(ast.Name("AssertionError", ast.Load()), None)
-        statements = [self.statement("raise", node), ast.copy_location(failure, node)]
+        statements = [self.statement("raise", node, 0), ast.copy_location(failure, node)]
         return ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), test), statements, []), node)
 
     def visit_Delete(self, node: ast.Delete) -> Any:
@@ -240,17 +271,17 @@ class Instrument(ast.NodeTransformer):
         self.generic_visit(node)
         function = node.func
         if isinstance(function, ast.Attribute):
-            function.value = self.receiver(function.value)
+            function.value = self.receiver(function.value, function.attr)
         return node
 
     def visit_withitem(self, node: ast.withitem) -> Any:
         self.generic_visit(node)
-        node.context_expr = self.receiver(node.context_expr)
+        node.context_expr = self.receiver(node.context_expr, "")
         return node
 
-    def receiver(self, value: ast.expr) -> ast.expr:
+    def receiver(self, value: ast.expr, method: str) -> ast.expr:
         if self.stack and isinstance(value, ast.Name) and value.id in self.stack[-1][1]:
-            return self.call("receiver", value, value)
+            return self.call("receiver", value, method, value)
         return value
 
     def test(self, node: ast.expr) -> ast.expr:

@@ -24,9 +24,11 @@ class Loan:
     wrong: bool = False
     given: bool = False  # to an opaque callee
     transferred: bool = False
+    closed: bool = False  # in itself, which does not free its slot
     registered: bool = False
     yielded: bool = False
     derived_out: bool = False  # something derived from it left the function
+    inner: bool = False  # still in the hands of a helper that borrowed it
     orphan: bool = False  # lost by a helper, whose fault it is
     lost: int = -1  # how many exceptions had been raised when the last reference went
     over: bool = False
@@ -45,6 +47,7 @@ class Fate:
     loaned: bool = False
     derived_out: bool = False
     deferred: bool = False  # a later turn returned the object of an earlier one
+    closed: bool = False  # and given to an opaque callee
     leaks: set[tuple[str, bool, bool]] = field(default_factory=set)  # kind, soft, yielded
 
 

@@ -65,6 +65,15 @@ class Value:
         return Value(self.world)
         yield
 
+    def terminate(self) -> None:
+        self.world.give_back(None, None)
+
+    def getconn(self) -> Value:
+        self.world.borrow_from_nothing()
+        return self
+
+    acquire = getconn
+
     def __enter__(self) -> Value:
         return self
 
@@ -210,7 +219,7 @@ class Handle:
         self.loan = loan
 
     def __del__(self) -> None:
-        if self.loan is not None and not self.loan.over and self.loan.lost < 0:
+        if self.loan is not None and not self.loan.over and self.loan.lost < 0 and not self.world.pruned:
             self.loan.lost = len(self.world.raises)
 
     def execute(self, *values: object) -> object:
@@ -225,6 +234,8 @@ class Handle:
     def close(self) -> None:
         self.world.alive()
         self.world.use(self.loan)
+        if self.loan is not None:
+            self.loan.closed = True
 
     def __enter__(self) -> Handle:
         self.world.on_handle(self.loan, ())

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from .flavours import FLAVOURS, Cancelled, Prune
-from .instrument import FILENAME, MAX_TURNS
+from .instrument import FILENAME, MAX_TURNS, RETURNS
 from .observed import Fate, Line, Lines, Loan, Seen
 from .stubs import AsyncHandle, Awaited, Cursor, Handle, PoolStub, Unbound, Value, reach
 
@@ -46,10 +46,12 @@ class World:
     def reset(self) -> None:
         """Begin the next run."""
         self.position = 0
+        self.helpers = 0  # how many helpers are running
         self.raises: list[str] = []
         self.loans: list[Loan] = []
         self.soft = False
         self.pruned = False
+        self.closing = False  # the run is over; a generator is only brought to its end
         self.odd = ""
         self.first_bad = True
         self.turns = [0] * self.module.loops
@@ -81,8 +83,9 @@ class World:
 
     def pick(self, ways: int, faults: Sequence[Fault]) -> int:
         """One of several ways to go on, or one of the faults is raised."""
-        if self.pruned:
-            raise Prune
+        self.alive()
+        if self.closing:
+            return 0
         arity = ways + len(faults) if len(self.raises) < MAX_RAISES else ways
         choice = self.choose(arity) if arity > 1 else 0
         if choice < ways:
@@ -93,7 +96,7 @@ class World:
         raise kind("injected")
 
     def alive(self) -> None:
-        if self.pruned:
+        if self.pruned and not self.closing:
             raise Prune
 
     # where
@@ -115,6 +118,8 @@ class World:
     # events
 
     def borrow(self, pool: PoolStub, *, managed: bool = False) -> Handle:
+        if self.closing:
+            raise Prune
         lines, name, instruction = self.lines()
         line = lines[-1]
         self.seen.attempts.add(line)
@@ -123,13 +128,20 @@ class World:
         loan = Loan(site, pool, len(self.raises), tuple(self.entries), managed or name in self.module.managers)
         if self.target in self.module.managers and len(lines) == 1 and not managed:
             loan.managed = False
+        loan.inner = self.helpers > 0
         self.loans.append(loan)
         if not loan.managed:
             self.seen.fates.setdefault(site, Fate())
         return (AsyncHandle if self.flavour.is_async else Handle)(self, loan)
 
+    def borrow_from_nothing(self) -> None:
+        lines, _, _ = self.lines()
+        self.seen.optional.update((lines[-1], code) for code in ("POL101", "POL102", "POL103", "POL107"))
+
     def give_back(self, pool: PoolStub | None, conn: object) -> None:
         self.alive()
+        if self.closing:
+            return
         lines, _, _ = self.lines()
         if conn is None or isinstance(conn, Unbound):
             self.bad_return(lines, None)
@@ -138,7 +150,7 @@ class World:
         if loan is None:
             return
         if loan.released:
-            self.second_return(loan, lines)
+            self.second_return(loan, lines, right=pool is None or loan.pool is pool)
             return
         loan.released = lines[-1]
         loan.returns = 1
@@ -159,20 +171,22 @@ class World:
 
     def fate(self, loan: Loan) -> Fate:
         """Where the target's own borrows are recorded; others leave no trace."""
-        return self.seen.fates.get(loan.site) or Fate()
+        return Fate() if loan.inner else self.seen.fates.get(loan.site) or Fate()
 
-    def second_return(self, loan: Loan, lines: Lines) -> None:
+    def second_return(self, loan: Loan, lines: Lines, *, right: bool) -> None:
         loan.returns += 1
         stale = self.stale_try(loan, lines)
         if stale is not None:
             self.bad_return(lines, stale)
             return
-        if self.flavour.second_release_ok:
+        if self.flavour.second_release_ok and right:
             return
         if loan.returns > 2 or loan.wrong or loan.registered:
             self.seen.optional.update((line, code) for line in lines for code in ("POL104", "POL106"))
             return
         codes = "POL104 POL108" if self.later_turn(loan) else "POL104"
+        if not right:
+            codes += " POL106"
         self.seen.doubles.setdefault((loan.site, loan.released), set()).add((lines, codes, self.soft))
 
     def bad_return(self, lines: Lines, stale: int | None) -> None:
@@ -199,7 +213,7 @@ class World:
         )
 
     def use(self, loan: Loan | None) -> None:
-        if loan is None or not loan.released or loan.used_after:
+        if loan is None or not loan.released or loan.used_after or self.closing:
             return
         loan.used_after = True
         lines, _, _ = self.lines()
@@ -271,10 +285,10 @@ class World:
 
     # hooks that `Instrument` puts into the code
 
-    def hook_raise(self) -> None:
+    def hook_raise(self, again: bool) -> None:  # noqa: FBT001
         self.alive()
         current = sys.exc_info()[0]
-        self.raises.append("cancel" if current is Cancelled else "error")
+        self.raises.append("cancel" if again and current is Cancelled else "error")
 
     def hook_loop(self, index: int) -> None:
         self.alive()
@@ -326,10 +340,10 @@ class World:
             self.soft = True
         return value
 
-    def hook_receiver(self, value: object) -> object:
-        """The receiver of a call: on ``None`` the rules do not say what happens."""
+    def hook_receiver(self, method: str, value: object) -> object:
+        """The receiver of a call: on ``None`` the rules do not say what happens, but for a return."""
         if value is None or value is self.unbound:
-            self.soft = True
+            self.soft = self.soft or method not in RETURNS
             return Value(self)
         return value
 
@@ -350,6 +364,7 @@ class World:
                 continue
             fate = self.fate(loan)
             fate.given = fate.given or loan.given
+            fate.closed = fate.closed or (loan.closed and loan.given)
             fate.derived_out = fate.derived_out or loan.derived_out
             if loan.transferred:
                 if self.soft:
@@ -360,6 +375,14 @@ class World:
                 fate.leaks.add((self.leak_kind(loan, outcome), self.soft, loan.yielded))
             else:
                 fate.leaks.add(("given " + self.leak_kind(loan, outcome), self.soft, loan.yielded))
+
+    def settle_losses(self) -> None:
+        """Record what had been lost for good before the run was given up."""
+        for loan in self.loans:
+            loan.over = True
+            kept = loan.managed or loan.orphan or loan.released or loan.transferred or loan.given or loan.yielded
+            if loan.lost >= 0 and not kept:
+                self.fate(loan).leaks.add((self.leak_kind(loan, "return"), self.soft, False))
 
     def leak_kind(self, loan: Loan, outcome: str) -> str:
         kinds = self.raises[loan.born :] if loan.lost < 0 else self.raises[loan.born : loan.lost]
