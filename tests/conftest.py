@@ -23,7 +23,7 @@ pool = ThreadedConnectionPool(1, 4, "")
 
 def load(query):
     conn = pool.getconn()
-    print(conn.closed)
+    conn.set_session(query)
     pool.putconn(conn)
 """
 SECONDS = 300

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from conftest import Command
 
-FINE = LEAK.replace("    print(conn.closed)\n", "")
+FINE = LEAK.replace("    conn.set_session(query)\n", "")
 
 
 def test_a_finding_comes_with_its_witness(project: Path, pool_lint: Command) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 import tomli
-from pool_lint.engine import check_text
 
 from pool_lint.config import Settings, parse_settings
 from pool_lint.emit.text import emit
+from pool_lint.engine import check_text
 from pool_lint.files import read_source
 from pool_lint.finding import INTERNAL_ERROR, OFF_BY_DEFAULT, Finding
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import LEAK, heads
-from pool_lint.engine import check_text
 
 from pool_lint.config import Settings
+from pool_lint.engine import check_text
 from pool_lint.finding import INTERNAL_ERROR
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ DEEP = {
     "lambda": "x = " + "lambda: " * 90 + "1",
     "conditional": "x = " + "a if b else " * 90 + "c",
     "and": "x = " + " and ".join(["a"] * 3000),
+    "more and": "x = " + " and ".join(["a"] * 30_000),
     "comparison": "x = " + " < ".join(["a"] * 3000),
     "comprehension": "x = [1 " + "for a in b if c " * 90 + "]",
     "elements": "x = [" + "1,\n" * 20000 + "]",

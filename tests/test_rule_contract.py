@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pool_lint.engine import check_text
 
 from pool_lint.cli import main
 from pool_lint.config import Settings
+from pool_lint.engine import check_text
 from pool_lint.finding import OFF_BY_DEFAULT
 from pool_lint.rules import load_rules
 
@@ -43,7 +43,7 @@ def test_a_rule_has_code_name_and_message(module: ModuleType) -> None:
     rule = module.RULE
     stem = module.__name__.rpartition(".")[2]
     assert re.fullmatch(r"POL\d{3}", rule.code)
-    assert stem == f"{rule.code.lower()}_{rule.name.replace('-', '_')}" or stem.startswith(f"{rule.code.lower()}_")
+    assert stem.startswith(f"{rule.code.lower()}_")
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name)
     assert rule.message
     assert not rule.message.endswith(".")
@@ -56,7 +56,7 @@ def test_the_documentation_begins_with_one_summary_line(module: ModuleType) -> N
     assert len(summary) <= 120
     assert blank == ""
     assert any(line.strip() for line in rest)
-    assert module.RULE.doc.partition("\n")[0] == summary
+    assert summary in [loaded.doc.partition("\n")[0] for loaded in load_rules() if loaded.code == module.RULE.code]
 
 
 def test_bad_examples_give_this_code(module: ModuleType) -> None:
