@@ -109,6 +109,7 @@ def environment(world: World) -> dict[str, Any]:
         "__caught__": world.hook_caught,
         "__return__": world.hook_return,
         "__yield__": world.hook_yield,
+        "__store__": world.hook_store,
         "__test__": world.hook_test,
         "__receiver__": world.hook_receiver,
         "__unbound__": world.unbound,
@@ -222,7 +223,8 @@ def set_faults(world: World, node: ast.AST, scope: dict[str, Any]) -> None:
         handle = opaque
         borrow = [opaque[0], *((kind, "error", True) for kind in named)]
     else:
-        handle = [(error, "error", False), *((kind, "error", True) for kind in named if not issubclass(kind, error))]
+        others = dict.fromkeys([*named, *([world.flavour.second_error] if world.flavour.second_error else [])])
+        handle = [(error, "error", False), *((kind, "error", True) for kind in others if not issubclass(kind, error))]
         borrow = [*handle, (Boom, "error", True)] if named else handle
     world.opaque_faults = opaque
     world.await_faults = opaque + cancel
@@ -345,7 +347,9 @@ def advanced(generator: AsyncGenerator[object, object], fault: BaseException | N
 
 def resume(world: World, turn: int, before: BaseException | None) -> BaseException | None:
     """What is thrown in at a yield, or ``None`` to go on."""
-    if isinstance(before, GeneratorExit) or (turn and world.target in world.module.managers):
+    if turn and world.target in world.module.managers:
+        world.odd = "yields twice"
+    if isinstance(before, GeneratorExit) or world.odd:
         world.pruned = True  # a generator that goes on when it must end
         raise Prune
     try:

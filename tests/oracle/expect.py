@@ -101,6 +101,8 @@ def leak_codes(fate: Fate) -> tuple[set[str], bool]:
     if not released and not transferred:
         return {"POL103"}, True
     codes = kind_codes(strict) | kind_codes(strict | loose)
+    if lent and released:  # the returns come before the yields: whether those are loans is left open
+        codes |= kind_codes({kind.removeprefix("given ") for kind, _, _ in fate.leaks})
     if not (fate.released or fate.transferred or lent):
         codes.add("POL103")
     return codes, True

@@ -43,13 +43,16 @@ class Flavour:
     is_async: bool
     awaited_release: bool = False
     second_release_ok: bool = False
+    second_error: type[Exception] | None = None  # another base, which programs often forget
 
 
 FLAVOURS = {
     "ThreadedConnectionPool": Flavour(Psycopg2Error, is_async=False),
     "ConnectionPool": Flavour(PsycopgError, is_async=False),
     "AsyncConnectionPool": Flavour(PsycopgError, is_async=True, awaited_release=True),
-    "asyncpg.Pool": Flavour(PostgresError, is_async=True, awaited_release=True, second_release_ok=True),
+    "asyncpg.Pool": Flavour(
+        PostgresError, is_async=True, awaited_release=True, second_release_ok=True, second_error=InterfaceError
+    ),
     "Pool": Flavour(None, is_async=False),
     "AsyncPool": Flavour(None, is_async=True),
 }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FILENAME = "<generated>"
 MAX_TURNS = 2
+MAX_ITEMS = 8  # of a list that the function itself has filled
 SERVICE = "Service"  # the class whose methods are targets
 BORROWS = frozenset({"getconn", "acquire"})
 RETURNS = frozenset({"putconn", "release", "terminate"})
@@ -252,7 +253,8 @@ class Instrument(ast.NodeTransformer):
     def loop(self, node: ast.While | ast.For) -> Any:
         index = self.module.loops
         self.module.loops += 1
-        node.body = [self.statement("loop", node, index), *self.body(node.body)]
+        most = MAX_TURNS if isinstance(node, ast.While) else MAX_ITEMS
+        node.body = [self.statement("loop", node, index, most), *self.body(node.body)]
         node.orelse = self.body(node.orelse)
         return [self.statement("loop_start", node, index), node]
 
@@ -272,6 +274,8 @@ class Instrument(ast.NodeTransformer):
         function = node.func
         if isinstance(function, ast.Attribute):
             function.value = self.receiver(function.value, function.attr)
+            if function.attr == "append":
+                node.args = [self.call("store", value, value) for value in node.args]
         return node
 
     def visit_withitem(self, node: ast.withitem) -> Any:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from .flavours import FLAVOURS, Cancelled, Prune
-from .instrument import FILENAME, MAX_TURNS, RETURNS
+from .instrument import FILENAME, RETURNS
 from .observed import Fate, Line, Lines, Loan, Seen
 from .stubs import AsyncHandle, Awaited, Cursor, Handle, PoolStub, Unbound, Value, reach
 
@@ -290,10 +290,10 @@ class World:
         current = sys.exc_info()[0]
         self.raises.append("cancel" if again and current is Cancelled else "error")
 
-    def hook_loop(self, index: int) -> None:
+    def hook_loop(self, index: int, most: int) -> None:
         self.alive()
         self.turns[index] += 1
-        if self.turns[index] > MAX_TURNS:
+        if self.turns[index] > most:
             self.pruned = True
             raise Prune
 
@@ -332,6 +332,13 @@ class World:
                 loan.yielded = True
             if isinstance(value, Cursor) and value.loan is not None and value.loan.released:
                 self.use_at(value.loan, line)
+        return value
+
+    def hook_store(self, value: object) -> object:
+        """What goes into a list: whether that is a use of a returned object is left open."""
+        if isinstance(value, Handle) and value.loan is not None and value.loan.released:
+            lines, _, _ = self.lines()
+            self.seen.optional.add((lines[-1], "POL105"))
         return value
 
     def hook_test(self, value: object) -> object:
