@@ -1,7 +1,7 @@
 """Compare what the runs of generated functions show with what the analysis reports."""
 
 # A function is named and described for what it returns.
-# ruff: noqa: D102, D401
+# ruff: noqa: D102
 from __future__ import annotations
 
 import ast
@@ -18,9 +18,8 @@ Difference = tuple[str, str]  # "missed" or "false", and the code
 
 def engine_check(text: str) -> frozenset[Key]:
     """The POL101 to POL108 findings of the analysis."""
-    from pool_lint.engine import check_text  # noqa: PLC0415 - not needed to run functions
-
     from pool_lint.config import Settings  # noqa: PLC0415
+    from pool_lint.engine import check_text  # noqa: PLC0415 - not needed to run functions
 
     findings = check_text(text, "generated.py", Settings())
     return frozenset(
@@ -162,19 +161,23 @@ def smaller(text: str) -> Iterator[str]:
             yield ast.unparse(change) + "\n"
 
 
-def blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Every list of statements."""
-    for node in ast.walk(tree):
+def blocks(tree: ast.Module) -> Iterator[list[ast.stmt]]:
+    """Every list of statements that may become smaller: not those of helpers and of classes, which stay or go."""
+    yield tree.body
+    function = tree.body[-1]
+    if isinstance(function, ast.ClassDef):
+        function = function.body[-1]
+    for node in ast.walk(function):
         for name in ("body", "orelse", "finalbody"):
             value = getattr(node, name, None)
-            if isinstance(value, list) and value and not isinstance(node, ast.ClassDef):
+            if isinstance(value, list) and value:
                 yield value
 
 
 def changes(tree: ast.Module, number: int) -> Iterator[ast.Module]:
     """The ways to make one block smaller."""
     block = list(blocks(tree))[number]
-    for index in reversed(range(len(block))):
+    for index in reversed(range(len(block) if number else len(block) - 1)):
         statement = block[index]
         replacements: list[list[ast.stmt]] = [[]]
         for name in ("body", "finalbody", "orelse"):

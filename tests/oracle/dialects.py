@@ -1,7 +1,6 @@
 """The words in which each pool library borrows and returns, and the helpers a generated module may have."""
 
 # A function is named and described for what it returns.
-# ruff: noqa: D401
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -5,7 +5,6 @@ and *allowed* findings may be there or not.
 """
 
 # A function is named and described for what it returns.
-# ruff: noqa: D401
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -83,29 +82,36 @@ def add_leaks(seen: Seen, groups: list[frozenset[Key]], allowed: set[Key], leaks
 def leak_codes(fate: Fate) -> tuple[set[str], bool]:
     """The codes that are right for one borrow, and whether one of them is required."""
     released = fate.released or fate.released_soft
-    kept = [leak for leak in fate.leaks if fate.loaned or not leak[2]]
     lent = any(yielded for _, _, yielded in fate.leaks) and not fate.loaned
     transferred = fate.transferred or fate.transferred_soft or lent
-    if not kept:
+    kept = [leak for leak in fate.leaks if fate.loaned or not leak[2]]
+    if unsettled(fate, kept, lent=lent):
+        return set(LEAKS), False
+    if not kept or (fate.given and not released):
         return set(), True
-    if fate.wrong or fate.derived_out or fate.deferred or (fate.given and fate.closed):
-        return set(LEAKS), False
-    if fate.given and not released:
-        # silent as a whole only if nothing can be lost before the object is handed over
-        before = any(not kind.startswith("given") for kind, _, _ in kept)
-        return (set(LEAKS), False) if before else (set(), True)
-    strict = {kind.removeprefix("given ") for kind, soft, _ in kept if not soft}
-    loose = {kind.removeprefix("given ") for kind, soft, _ in kept if soft}
-    if not strict:
-        return set(LEAKS), False
     if not released and not transferred:
         return {"POL103"}, True
-    codes = kind_codes(strict) | kind_codes(strict | loose)
+    strict = {kind.removeprefix("given ") for kind, soft, _ in kept if not soft}
+    codes = kind_codes(strict) | kind_codes({kind.removeprefix("given ") for kind, _, _ in kept})
     if lent and released:  # the returns come before the yields: whether those are loans is left open
         codes |= kind_codes({kind.removeprefix("given ") for kind, _, _ in fate.leaks})
     if not (fate.released or fate.transferred or lent):
         codes.add("POL103")
     return codes, True
+
+
+def unsettled(fate: Fate, kept: list[tuple[str, bool, bool]], *, lent: bool) -> bool:
+    """Whether the rules leave open if something was lost."""
+    if fate.loaned_soft and lent:
+        return True
+    if not kept:
+        return False
+    if fate.wrong or fate.derived_out or fate.deferred or (fate.given and fate.closed):
+        return True
+    if fate.given and not (fate.released or fate.released_soft):
+        # silent as a whole only if nothing can be lost before the object is handed over
+        return any(not kind.startswith("given") for kind, _, _ in kept)
+    return all(soft for _, soft, _ in kept)
 
 
 def kind_codes(kinds: set[str]) -> set[str]:

@@ -11,7 +11,7 @@ when the function runs, and then either answer counts as right (see `expect.py`)
 """
 
 # A function is named and described for what it returns; the random numbers are no secrets.
-# ruff: noqa: D401, S311
+# ruff: noqa: S311
 from __future__ import annotations
 
 import ast

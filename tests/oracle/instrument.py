@@ -1,7 +1,7 @@
 """Compile a module with hooks where names are bound and read, and where control leaves."""
 
 # The methods are named for syntax nodes, whose transformer is untyped.
-# ruff: noqa: ANN401, D102, D401
+# ruff: noqa: ANN401, D102
 from __future__ import annotations
 
 import ast

@@ -25,7 +25,7 @@ class Loan:
     given: bool = False  # to an opaque callee
     transferred: bool = False
     closed: bool = False  # in itself, which does not free its slot
-    registered: bool = False
+    registered: Line = 0  # where something was told to return it
     yielded: bool = False
     derived_out: bool = False  # something derived from it left the function
     inner: bool = False  # still in the hands of a helper that borrowed it
@@ -44,7 +44,8 @@ class Fate:
     transferred_soft: bool = False
     given: bool = False
     wrong: bool = False
-    loaned: bool = False
+    loaned: bool = False  # yielded, and returned later
+    loaned_soft: bool = False
     derived_out: bool = False
     deferred: bool = False  # a later turn returned the object of an earlier one
     closed: bool = False  # and given to an opaque callee

@@ -1,7 +1,7 @@
 """The usual shapes of borrowing code, with random statements in their gaps."""
 
 # A shape is described, not ordered.
-# ruff: noqa: D102, D401
+# ruff: noqa: D102
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Write random statements, small ones and blocks, that hold a handle or not."""
 
 # A statement is described, not ordered.
-# ruff: noqa: D102, D401
+# ruff: noqa: D102
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -310,7 +310,7 @@ class Writer:
         if roll < 0.4:
             return f"for item in {self.parameter('items')}:"
         if roll < 0.8:
-            return f"while {self.condition() if self.chance(0.3) else f'cond({self.number()})'}:"
+            return f"while cond({self.number()}):"
         body.append(Compound([(f"if {self.condition()}:", [self.rng.choice(("break", "return"))])]))
         return "while True:"
 
@@ -320,7 +320,7 @@ class Writer:
 
     def match(self, place: Place) -> Block:
         inner = place.inside()
-        subject = self.parameter("mode")
+        subject = self.parameter(f"mode_{self.number()}")  # a second test of the same value would be too much to ask
         parts: list[tuple[str, Block]] = []
         for literal in range(1, self.rng.randint(2, 3)):
             guard = f" if {self.condition()}" if self.chance(0.25) else ""

@@ -1,7 +1,7 @@
 """The objects that a generated function works with: pools, handles, parameters, exit stacks."""
 
 # The methods are named for those of the libraries and take what comes.
-# ruff: noqa: ANN401, D102, D401, PYI034
+# ruff: noqa: ANN401, D102, PYI034
 from __future__ import annotations
 
 import contextlib
@@ -67,12 +67,6 @@ class Value:
 
     def terminate(self) -> None:
         self.world.give_back(None, None)
-
-    def getconn(self) -> Value:
-        self.world.borrow_from_nothing()
-        return self
-
-    acquire = getconn
 
     def __enter__(self) -> Value:
         return self

@@ -1,7 +1,6 @@
 """A program under construction: blocks of statements that can be edited."""
 
 # A function is named and described for what it returns.
-# ruff: noqa: D401
 from __future__ import annotations
 
 from dataclasses import dataclass

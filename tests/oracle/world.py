@@ -1,14 +1,14 @@
 """The choices and the observations of the runs of one target."""
 
 # Hooks and events are described, not ordered; the call stack tells where they happen.
-# ruff: noqa: D102, D401, SLF001
+# ruff: noqa: D102, SLF001
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, cast
 
 from .flavours import FLAVOURS, Cancelled, Prune
-from .instrument import FILENAME, RETURNS
+from .instrument import BORROWS, FILENAME, RETURNS
 from .observed import Fate, Line, Lines, Loan, Seen
 from .stubs import AsyncHandle, Awaited, Cursor, Handle, PoolStub, Unbound, Value, reach
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .instrument import Module
 
 MAX_RAISES = 3
+# Methods of pools and stacks: a program that calls them before it has one is not worth a thought.
+NEEDED = BORROWS | {"callback", "push_async_callback", "enter_context", "enter_async_context", "connection", "lend"}
 
 Fault = tuple[type[BaseException], str, bool]  # what is raised, its kind, whether the rules leave it open
 
@@ -134,10 +136,6 @@ class World:
             self.seen.fates.setdefault(site, Fate())
         return (AsyncHandle if self.flavour.is_async else Handle)(self, loan)
 
-    def borrow_from_nothing(self) -> None:
-        lines, _, _ = self.lines()
-        self.seen.optional.update((lines[-1], code) for code in ("POL101", "POL102", "POL103", "POL107"))
-
     def give_back(self, pool: PoolStub | None, conn: object) -> None:
         self.alive()
         if self.closing:
@@ -149,25 +147,36 @@ class World:
         loan = conn.loan if isinstance(conn, Handle) else None
         if loan is None:
             return
+        right = pool is None or loan.pool is pool
         if loan.released:
-            self.second_return(loan, lines, right=pool is None or loan.pool is pool)
+            self.second_return(loan, lines, right=right)
             return
         loan.released = lines[-1]
         loan.returns = 1
+        if right:
+            self.first_return(loan, lines)
+        else:
+            self.wrong_return(loan, lines)
+
+    def first_return(self, loan: Loan, lines: Lines) -> None:
         fate = self.fate(loan)
-        if pool is not None and loan.pool is not pool:
-            loan.wrong = fate.wrong = True
-            self.seen.wrongs.add((lines, self.soft))
-            return
-        if loan.yielded:
-            fate.loaned = True
         if self.soft:
             fate.released_soft = True
+            fate.loaned_soft = fate.loaned_soft or loan.yielded
         else:
             fate.released = True
+            fate.loaned = fate.loaned or loan.yielded
         if self.stale_try(loan, lines) is not None:
             fate.deferred = True
             self.seen.optional.add((lines[-1], "POL108"))
+
+    def wrong_return(self, loan: Loan, lines: Lines) -> None:
+        self.fate(loan).wrong = True
+        if loan.registered:
+            self.seen.optional.update((line, "POL106") for line in (*lines, loan.registered))
+            return
+        loan.wrong = True
+        self.seen.wrongs.add((lines, self.soft))
 
     def fate(self, loan: Loan) -> Fate:
         """Where the target's own borrows are recorded; others leave no trace."""
@@ -279,15 +288,19 @@ class World:
 
     def register(self, *values: object) -> None:
         self.alive()
+        lines, _, _ = self.lines()
         for value in values:
             for loan in reach(value):
-                loan.transferred = loan.registered = True
+                loan.transferred = True
+                loan.registered = lines[-1]
 
     # hooks that `Instrument` puts into the code
 
     def hook_raise(self, again: bool) -> None:  # noqa: FBT001
         self.alive()
         current = sys.exc_info()[0]
+        if again and current is None:
+            self.odd = "a bare raise outside a handler"
         self.raises.append("cancel" if again and current is Cancelled else "error")
 
     def hook_loop(self, index: int, most: int) -> None:
@@ -351,6 +364,8 @@ class World:
         """The receiver of a call: on ``None`` the rules do not say what happens, but for a return."""
         if value is None or value is self.unbound:
             self.soft = self.soft or method not in RETURNS
+            if value is not None and method in NEEDED:
+                self.odd = f"{method} of an unbound name"
             return Value(self)
         return value
 
