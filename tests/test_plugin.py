@@ -221,6 +221,38 @@ def test_what_may_raise_is_set_in_three_places(
     assert codes(flake8(*options, "leak.py").stdout) == expected
 
 
+MODEL = """
+[[tool.pool_lint.pool]]
+id = "stagehand.stage"
+classes = ["stagehand.Stage"]
+item = "prop"
+borrows = [{ method = "lend", ways = ["call"] }]
+releases = [{ method = "give_back", on = "pool" }]
+remedy = "use try/finally with '{pool}.give_back(...)'"
+"""
+OWN_POOL = """\
+import stagehand
+
+
+def act(stage: stagehand.Stage):
+    prop = stage.lend()
+    prop.wave()
+    stage.give_back(prop)
+"""
+
+
+@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+def test_own_pools_are_followed(project: Path, flake8: Command, jobs: str) -> None:
+    for name in ("one.py", "two.py"):
+        (project / name).write_text(OWN_POOL)
+    assert codes(flake8(jobs, "one.py", "two.py").stdout) == []
+    (project / "pyproject.toml").write_text(MODEL)
+    done = flake8(jobs, "one.py", "two.py")
+    assert places(done.stdout) == [("one.py", 5, 12, "POL101"), ("two.py", 5, 12, "POL101")]
+    assert "prop borrowed from 'stage'" in done.stdout
+    assert "use try/finally with 'stage.give_back(...)'" in done.stdout
+
+
 @pytest.mark.parametrize("options", [["--pool-lint-may-raise=often"], ["--pool-lint-no-raise=a b!"]])
 def test_a_bad_option_ends_flake8_with_one_clear_line(project: Path, flake8: Command, options: list[str]) -> None:
     (project / "leak.py").write_text(LEAK)
