@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import threading
+from collections.abc import Callable
 from functools import cache
 
 from pool_lint.catalog.load import load_catalog
@@ -18,7 +21,18 @@ def check_text(text: str, path: str, settings: Settings, tree: ast.AST | None = 
     """
     if not _may_borrow(text, settings):
         return []
-    # libcst costs 0.2 s to import: only for files that may have findings.
+    # libcst costs 0.2 s to import: it is loaded only for files that may have findings.
+    if tree is None and not _is_python(text, None):
+        return []
+    if _is_too_long(text):
+        return [_gave_up(1, "an expression has more parts than libcst's parser can take")]
+    try:
+        return _check(text, tree, settings)
+    except RecursionError:
+        return _with_deep_stack(lambda: _check(text, tree, settings))
+
+
+def _check(text: str, tree: ast.AST | None, settings: Settings) -> list[Finding]:
     import libcst as cst  # noqa: PLC0415
 
     from pool_lint.analysis import analyse  # noqa: PLC0415
@@ -30,7 +44,7 @@ def check_text(text: str, path: str, settings: Settings, tree: ast.AST | None = 
     except cst.ParserSyntaxError as error:
         return [_gave_up(error.raw_line, "libcst cannot parse it")] if _is_python(text, tree) else []
     except RecursionError:
-        return [_gave_up(1, "it is nested too deeply")]
+        raise
     except Exception as error:  # noqa: BLE001 - the parser's own faults must not take flake8 down
         return [_gave_up(1, f"parsing failed with {type(error).__name__}")] if _is_python(text, tree) else []
     try:
@@ -40,7 +54,7 @@ def check_text(text: str, path: str, settings: Settings, tree: ast.AST | None = 
             _gave_up(function.line, f"the bound on paths was hit in {function.qualname}") for function in module.file.gave_up
         )
     except RecursionError:
-        return [_gave_up(1, "it is nested too deeply")]
+        raise
     except Exception as error:  # noqa: BLE001 - a crash of ours is said, and never takes flake8 down
         if _raise_crashes:
             raise
@@ -48,6 +62,46 @@ def check_text(text: str, path: str, settings: Settings, tree: ast.AST | None = 
     return sorted(findings)
 
 
+def _with_deep_stack(check: Callable[[], list[Finding]]) -> list[Finding]:
+    """Run a check in a thread with a large stack, for files that nest deeper than the interpreter's usual limit."""
+    result: list[list[Finding]] = []
+
+    def run() -> None:
+        try:
+            result.append(check())
+        except RecursionError:
+            result.append([_gave_up(1, "it is nested too deeply")])
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size()
+    sys.setrecursionlimit(_DEEP_LIMIT)
+    threading.stack_size(_DEEP_STACK)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+    return result[0] if result else [_gave_up(1, "it is nested too deeply")]
+
+
+def _is_too_long(text: str) -> bool:
+    """Whether an expression is a chain so long that libcst's parser overflows its own stack.
+
+    That ends the process and cannot be caught, so it is asked beforehand, of texts that could have one.
+    """
+    if max(text.count(" and "), text.count(" or "), text.count("\n")) < _LONG_CHAIN:
+        return False
+    return any(
+        len(node.values) > _LONG_CHAIN if isinstance(node, ast.BoolOp) else len(node.ops) > _LONG_CHAIN
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.BoolOp, ast.Compare))
+    )
+
+
+_DEEP_LIMIT = 40_000
+_DEEP_STACK = 512 * 1024 * 1024
+_LONG_CHAIN = 3_000
 _raise_crashes = False
 
 

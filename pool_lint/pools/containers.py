@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, ContainerSpec, PoolSpec, PutForm, ReleaseForm, TakeForm
-from pool_lint.flow.build import names_read, statement_parts, walk_expressions, walk_statements
 from pool_lint.pools.types import Types
+from pool_lint.walk import names_read, statement_parts, walk_expressions, walk_statements
 
 Key = tuple[object, str]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, PoolSpec, ReleaseForm
-from pool_lint.flow.build import names_read, walk_expressions, walk_statements
 from pool_lint.pools.types import Types
+from pool_lint.walk import names_read, walk_expressions, walk_statements
 
 # A borrow method, and the methods that, given the object, return it.  The pair alone is evidence.
 _PAIRS: dict[str, frozenset[str]] = {

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pool_lint import ir
 from pool_lint.catalog.spec import Catalog, ContainerSpec, PoolSpec
-from pool_lint.flow.build import path_of, walk_expressions, walk_statements
+from pool_lint.walk import path_of, walk_expressions, walk_statements
 
 Kind = Literal[
     "pool", "instance", "class", "function", "external", "external_instance", "container", "many", "object", "lock",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pool_lint import ir
@@ -36,6 +37,11 @@ def faults(module: ModuleAnalysis, kinds: tuple[str, ...]) -> Iterator[Placed]:
         follow = outcome.follow
         first: set[tuple[int, str]] = set()
         for fault in sorted(follow.faults, key=lambda each: (follow.points[each.point].line, each.point)):
+            if fault.what == "stale" and _borrow_in_try(follow, fault) is None:
+                # Not the previous turn's object: simply returned twice.
+                fault = replace(fault, what="double")  # noqa: PLW2901
+                if follow.sites[fault.site].spec.second_release_ok:
+                    continue
             if fault.what not in kinds:
                 continue
             if fault.what in _STATES:

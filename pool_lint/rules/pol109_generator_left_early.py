@@ -40,9 +40,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pool_lint import ir
-from pool_lint.flow.build import path_of, walk_expressions, walk_statements
 from pool_lint.rules.base import Rule
 from pool_lint.typestate.resolve import text_of
+from pool_lint.walk import path_of, walk_expressions, walk_statements
 
 if TYPE_CHECKING:
     from pool_lint.analysis import ModuleAnalysis
@@ -88,18 +88,20 @@ def _generator(module: ModuleAnalysis, function: ir.Function, loop: ir.For) -> i
     path = path_of(loop.iter)
     if path is None:
         return None
-    for expr in walk_expressions(function.body):
-        if (
-            isinstance(expr, ir.Call)
-            and isinstance(expr.func, ir.Attr)
-            and expr.func.name in ("close", "aclose")
-            and path_of(expr.func.value) == path
-        ):
-            return None
     for value in _values(module, function, loop.iter):
         if isinstance(value, ir.Call) and file.generator_holds(value, function):
-            return value
+            return None if _is_closed(function, path) else value
     return None
+
+
+def _is_closed(function: ir.Function, path: tuple[str, ...]) -> bool:
+    return any(
+        isinstance(expr, ir.Call)
+        and isinstance(expr.func, ir.Attr)
+        and expr.func.name in ("close", "aclose")
+        and path_of(expr.func.value) == path
+        for expr in walk_expressions(function.body)
+    )
 
 
 def _values(module: ModuleAnalysis, function: ir.Function, expr: ir.Expr) -> list[ir.Expr]:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from pool_lint import ir
 from pool_lint.catalog.spec import PoolSpec
-from pool_lint.flow.build import names_read, path_of, pool_path
 from pool_lint.flow.cfg import Point, Root
 from pool_lint.typestate.follow import ALT, EXC, NEXT, PERMIT, Follow, Out
 from pool_lint.typestate.resolve import Callee, text_of
@@ -35,6 +34,7 @@ from pool_lint.typestate.state import (
     Place,
 )
 from pool_lint.typestate.summary import Returned
+from pool_lint.walk import names_read, path_of, pool_path
 
 _ = ALT
 
@@ -83,6 +83,8 @@ def raises(follow: Follow, point: Point, callee: Callee, call: ir.Call) -> bool:
             return False
         if name in follow.file.catalog.no_raise_methods:
             return False
+        if name in follow.file.object_releases and point.srcs[0] in follow.handles:
+            return False  # the return of another object
         if not call.args and name in ("items", "values", "keys") and path_of(call.func.value) is not None:
             return False
     elif isinstance(call.func, ir.Name) and call.func.id in follow.file.settings.no_raise:
@@ -139,10 +141,10 @@ def _ground(
             mapped = _seen_from_caller(each, callee, call)
             outs.append(_born(follow, index, point, fact, call, mapped, own=False, key=number))
     if raises(follow, point, callee, call):
-        outs.extend(follow._raising(fact))
+        outs.extend(follow.raising(fact))
     if returns(follow, callee):
         after = fact.forget(dst) if fact.env else fact
-        if known and (dst,) in follow._keys:
+        if known and (dst,) in follow.keys:
             after = after.know((dst,), known)
         outs.append((NEXT, after))
     return outs
@@ -161,7 +163,7 @@ def _born(
 ) -> Out:
     """The fact of an object that this call borrows."""
     assert point.dst is not None
-    number = follow._site(
+    number = follow.site_at(
         (index, key), "borrow", what.spec, index, call, what.ways, what.pool, what.path, own=own
     )
     now = "call" in what.ways
@@ -177,7 +179,7 @@ def _born(
         places.update((path, POOL) for path in follow.file.aliases(what.path, follow.function))
     born = born.with_places(places)
     if now and isinstance(point.dst, str) and not what.where:
-        born = follow._bind(index, point.dst, born, born.below(point.dst), TRUTHY)
+        born = follow.bind(index, point.dst, born, born.below(point.dst), TRUTHY)
     return NEXT, born
 
 
@@ -228,7 +230,7 @@ def _take_permit(follow: Follow, index: int, point: Point, fact: Fact, callee: C
     assert point.dst is not None and callee.pool is not None
     kind = follow.file.types.of(callee.pool, follow.function)
     waits = kind is not None and kind.dotted.partition(".")[0] in ("asyncio", "trio", "anyio", "curio")
-    number = follow._site(
+    number = follow.site_at(
         ("permit", index), "permit", PERMIT, index, point.node if isinstance(point.node, ir.Call) else None,
         frozenset(("await",) if waits else ("call",)), text_of(callee.pool), path_of(callee.pool), own=True,
     )  # fmt: skip
@@ -242,7 +244,7 @@ def _release_of_nothing(follow: Follow, index: int, point: Point, fact: Fact, ca
     if isinstance(root, str):
         known = fact.known((root,))
         if known in (UNBOUND, NONE):
-            follow._fault("unbound" if known == UNBOUND else "none", index, fact, root)
+            follow.report("unbound" if known == UNBOUND else "none", index, fact, root)
 
 
 def _maybe_release_of_nothing(
@@ -252,15 +254,19 @@ def _maybe_release_of_nothing(
     if isinstance(call.func, ir.Attr) and isinstance(point.srcs[0], str):
         known = fact.known((point.srcs[0],))
         if known in (UNBOUND, NONE) and call.func.name in follow.file.object_releases:
-            follow._fault("unbound" if known == UNBOUND else "none", index, fact, point.srcs[0])
+            follow.report("unbound" if known == UNBOUND else "none", index, fact, point.srcs[0])
     if callee.kind != "function" or callee.function is None:
         return
     for where, root, _ in arguments(point, call):
         if isinstance(root, str) and fact.known((root,)) in (UNBOUND, NONE):
             param = _param_for(callee, where)
-            if param is not None and "returned" in follow.file.effect(callee.function, (param,), None).outcomes:
-                known = fact.known((root,))
-                follow._fault("unbound" if known == UNBOUND else "none", index, fact, root)
+            if param is None:
+                continue
+            known = fact.known((root,))
+            if known == NONE and not follow.file.releases_none(callee.function, param):
+                continue
+            if "returned" in follow.file.effect(callee.function, (param,), None).outcomes:
+                follow.report("unbound" if known == UNBOUND else "none", index, fact, root)
 
 
 def _released_root(point: Point, call: ir.Call, callee: Callee) -> Root | None:
@@ -301,9 +307,9 @@ def _pending(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call
             continue
         moved.extend(parts)
     if raises(follow, point, callee, call) and not moved:
-        outs.extend(follow._raising(fact))
+        outs.extend(follow.raising(fact))
     if returns(follow, callee):
-        outs.append((NEXT, follow._bind(index, dst, fact, moved)))
+        outs.append((NEXT, follow.bind(index, dst, fact, moved)))
     return outs
 
 
@@ -312,7 +318,7 @@ def _enter_on_stack(follow: Follow, index: int, point: Point, fact: Fact, parts:
     assert point.dst is not None
     stack = point.srcs[0]
     held = fact._replace(status=HELD)
-    if not follow._is_local(stack):
+    if not follow.is_local(stack):
         follow.sites[fact.site].transferred = True
         return ()
     places = {entry for entry in held.places if entry[1] != AWAITABLE}
@@ -324,7 +330,7 @@ def _enter_on_stack(follow: Follow, index: int, point: Point, fact: Fact, parts:
         if role in (AWAITABLE, OBJECT):
             bound.append((inner, OBJECT))
     held = held.with_places(places)
-    return ((NEXT, follow._bind(index, point.dst, held, bound, TRUTHY)),)
+    return ((NEXT, follow.bind(index, point.dst, held, bound, TRUTHY)),)
 
 
 def _stack_method(follow: Follow, call: ir.Call, callee: Callee) -> str:
@@ -388,9 +394,9 @@ def _finish(
     if callee.own and site.own and callee.kind == "borrow":
         outs.extend(_empty(follow, fact, callee))
     elif _raises_for(follow, point, fact, call, callee):
-        outs.extend(follow._raising(fact, library=library))
+        outs.extend(follow.raising(fact, library=library))
     if returns(follow, callee):
-        outs.append((NEXT, follow._bind(index, point.dst, fact, parts)))
+        outs.append((NEXT, follow.bind(index, point.dst, fact, parts)))
     return outs
 
 
@@ -404,7 +410,7 @@ def _empty(follow: Follow, fact: Fact, callee: Callee) -> list[Out]:
 
 def _raises_for(follow: Follow, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> bool:
     site = follow.sites[fact.site]
-    if follow._setting == "handle":
+    if follow.setting == "handle":
         touched = any(
             root is not None and any(role in (OBJECT, DERIVED) for _, role in fact.below(root)) for root in point.srcs
         )
@@ -433,7 +439,7 @@ def _release(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call
             expr = _released_expr(call, callee)
             names = {str(place[0]) for place, role in fact.places if role == OBJECT}
             if fact.status == HELD and isinstance(expr, ir.Call) and names & set(names_read(expr)):
-                site.released_by.add(text_of(callee.pool))
+                _note_pool(follow, fact, callee)
                 return _given_back(follow, index, point, fact)
             return None
         if fact.status == HELD and site.kind == "borrow" and _is_replacement(follow, call, callee) and _same_pool(
@@ -444,20 +450,22 @@ def _release(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call
     if fact.status == RETURNED:
         return _second(follow, index, point, fact)
     if site.kind == "borrow" and not _same_pool(follow, fact, callee.pool, pool_path(callee.pool)):
-        follow._fault("wrong", index, fact)
+        follow.report("wrong", index, fact)
         site.wrong_pool = True
-    site.released_by.add(_relative_pool(callee.pool))
+    _note_pool(follow, fact, callee)
     return _given_back(follow, index, point, fact)
 
 
-def _relative_pool(expr: ir.Expr) -> str:
-    return text_of(expr)
+def _note_pool(follow: Follow, fact: Fact, callee: Callee) -> None:
+    path = pool_path(callee.pool)
+    if path is not None:
+        follow.sites[fact.site].released_to.add(path)
 
 
 def _given_back(follow: Follow, index: int, point: Point, fact: Fact) -> list[Out]:
     assert point.dst is not None
-    after = follow._return(index, fact)
-    return [(NEXT, follow._bind(index, point.dst, after, []))]
+    after = follow.give_back(index, fact)
+    return [(NEXT, follow.bind(index, point.dst, after, []))]
 
 
 def _second(follow: Follow, index: int, point: Point, fact: Fact) -> Iterable[Out]:
@@ -465,10 +473,10 @@ def _second(follow: Follow, index: int, point: Point, fact: Fact) -> Iterable[Ou
     assert point.dst is not None
     site = follow.sites[fact.site]
     if fact.via == "stale":
-        follow._fault("stale", index, fact)
+        follow.report("stale", index, fact)
     elif not site.spec.second_release_ok and site.kind == "borrow":
-        follow._fault("double", index, fact)
-    return ((NEXT, follow._bind(index, point.dst, fact, [])),)
+        follow.report("double", index, fact)
+    return ((NEXT, follow.bind(index, point.dst, fact, [])),)
 
 
 def _is_replacement(follow: Follow, call: ir.Call, callee: Callee) -> bool:
@@ -539,11 +547,11 @@ def _closed(follow: Follow, index: int, point: Point, fact: Fact, callee: Callee
     assert point.dst is not None
     if fact.status == RETURNED:
         return _second(follow, index, point, fact)
-    after = follow._return(index, fact)
+    after = follow.give_back(index, fact)
     outs: list[Out] = []
     if callee.kind == "function" and raises(follow, point, callee, call):
-        outs.extend(follow._raising(after))
-    outs.append((NEXT, follow._bind(index, point.dst, after, [])))
+        outs.extend(follow.raising(after))
+    outs.append((NEXT, follow.bind(index, point.dst, after, [])))
     return outs
 
 
@@ -552,11 +560,11 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
     assert point.dst is not None
     site = follow.sites[fact.site]
     name = point.name
-    release = follow._object_release(fact, name)
+    release = follow.object_release(fact, name)
     if release is not None:
         if fact.status == RETURNED:
             if site.spec.reconnects or site.spec.second_release_ok:
-                return ((NEXT, follow._bind(index, point.dst, fact, [])),)
+                return ((NEXT, follow.bind(index, point.dst, fact, [])),)
             return _second(follow, index, point, fact)
         if not release and site.spec.reconnects:
             return _finish(follow, index, point, fact, call, callee, [], library=True)
@@ -567,14 +575,13 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
             return ()  # what takes its place goes back, unless it cannot be made: nobody's fault here
         return _given_back(follow, index, point, fact)
     if site.kind == "param" and name in follow.file.object_releases and not _is_container_spec(site.spec):
-        site.released_by.add("method:" + name)
         if not site.spec.releases:
-            after = follow._return(index, fact)
-            return [(NEXT, follow._bind(index, point.dst, after, []))]
-    if fact.status == RETURNED and follow._is_use(fact, index):
+            after = follow.give_back(index, fact)
+            return [(NEXT, follow.bind(index, point.dst, after, []))]
+    if fact.status == RETURNED and follow.is_use(fact, index):
         if site.spec.reconnects and name in ("close", "aclose", "disconnect"):
-            return ((NEXT, follow._bind(index, point.dst, fact, [])),)
-        follow._fault("use", index, fact)
+            return ((NEXT, follow.bind(index, point.dst, fact, [])),)
+        follow.report("use", index, fact)
         return ()
     parts: Parts = []
     if name in site.spec.returns_itself:
@@ -588,9 +595,9 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
         return _finish(follow, index, point, fact, call, callee, parts)
     quiet = name in ("close", "aclose") and _in_cleanup(follow, point) and name not in site.spec.cleanup_raises
     if quiet:
-        return [(NEXT, follow._bind(index, point.dst, fact, parts))]
-    outs = list(follow._raising(fact, library=True))
-    outs.append((NEXT, follow._bind(index, point.dst, fact, parts)))
+        return [(NEXT, follow.bind(index, point.dst, fact, parts))]
+    outs = list(follow.raising(fact, library=True))
+    outs.append((NEXT, follow.bind(index, point.dst, fact, parts)))
     return outs
 
 
@@ -605,18 +612,18 @@ def _derived(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call
     name = point.name
     closing = name in ("close", "aclose", "__exit__")
     if fact.status == RETURNED:
-        if not closing and follow._is_use(fact, index):
-            follow._fault("use", index, fact)
+        if not closing and follow.is_use(fact, index):
+            follow.report("use", index, fact)
             return ()
-        return ((NEXT, follow._bind(index, point.dst, fact, [])),)
+        return ((NEXT, follow.bind(index, point.dst, fact, [])),)
     parts: Parts = []
     if name in site.spec.rederives or name in site.spec.derives:
         parts = [((), DERIVED)]
     elif isinstance(point.dst, int):
         parts = [((), RESULT)]
     quiet = closing and _in_cleanup(follow, point) and name not in site.spec.cleanup_raises
-    outs: list[Out] = [] if quiet else list(follow._raising(fact, library=True))
-    outs.append((NEXT, follow._bind(index, point.dst, fact, parts)))
+    outs: list[Out] = [] if quiet else list(follow.raising(fact, library=True))
+    outs.append((NEXT, follow.bind(index, point.dst, fact, parts)))
     return outs
 
 
@@ -629,7 +636,7 @@ def _on_stack(
     guarded = root is not None and GUARD in fact.roles((root,))
     if stack == "pop_all" and guarded and root is not None:
         places = {entry for entry in fact.places if not (entry[0][0] == root and entry[1] == GUARD)}
-        return [(NEXT, follow._bind(index, point.dst, fact.with_places(places), [((), GUARD)]))]
+        return [(NEXT, follow.bind(index, point.dst, fact.with_places(places), [((), GUARD)]))]
     if stack in ("close", "aclose"):
         if guarded and fact.status == HELD:
             return _given_back(follow, index, point, fact)
@@ -669,12 +676,12 @@ def _push_object(follow: Follow, index: int, point: Point, fact: Fact, call: ir.
 def _guarded_by(follow: Follow, index: int, point: Point, fact: Fact, root: Root | None, bound: Parts) -> Iterable[Out]:
     assert point.dst is not None
     if fact.status != HELD:
-        return ((NEXT, follow._bind(index, point.dst, fact, bound)),)
-    if root is None or not follow._is_local(root):
-        follow._transfer(fact)
+        return ((NEXT, follow.bind(index, point.dst, fact, bound)),)
+    if root is None or not follow.is_local(root):
+        follow.transfer(fact)
         return ()
     fact = fact.with_places(set(fact.places) | {((root,), GUARD)})
-    return ((NEXT, follow._bind(index, point.dst, fact, bound)),)
+    return ((NEXT, follow.bind(index, point.dst, fact, bound)),)
 
 
 def _registers(follow: Follow, point: Point, fact: Fact, call: ir.Call) -> bool:
@@ -729,36 +736,36 @@ def _container(
         for _, root, _expr in arguments(point, call):
             parts = fact.below(root) if root is not None else []
             if any(role in (OBJECT, DERIVED, CLOSER, GUARD, CAPTURE) for _, role in parts):
-                return follow._put_into(index, point, fact, base, parts)
+                return follow.put_into(index, point, fact, base, parts)
         return None
     if name in ("extend", "extendleft", "update"):
         places = set(fact.places)
         for _, root, _expr in arguments(point, call):
             for rest, role in fact.below(root) if root is not None else ():
-                if rest and follow._is_local(base) and base is not None:
+                if rest and follow.is_local(base) and base is not None:
                     places.add(((base, *rest), role))
                 elif rest and role == OBJECT and fact.status == HELD:
-                    follow._transfer(fact)
+                    follow.transfer(fact)
                     return ()
-        return [(NEXT, follow._bind(index, point.dst, fact.with_places(places), []))] if places != set(fact.places) else None
+        return [(NEXT, follow.bind(index, point.dst, fact.with_places(places), []))] if places != set(fact.places) else None
     if not inside:
         return None
     elements = [(rest[1:], role) for rest, role in inside if rest[0] == "*" or isinstance(rest[0], int)]
     if name in ("pop", "popleft"):
         kept = {entry for entry in fact.places if entry[0][0] != base or len(entry[0]) == 1}
-        return [(NEXT, follow._bind(index, point.dst, fact.with_places(kept), elements))]
+        return [(NEXT, follow.bind(index, point.dst, fact.with_places(kept), elements))]
     if name == "popitem":
         kept = {entry for entry in fact.places if entry[0][0] != base or len(entry[0]) == 1}
-        return [(NEXT, follow._bind(index, point.dst, fact.with_places(kept), [((1, *rest), role) for rest, role in elements]))]
+        return [(NEXT, follow.bind(index, point.dst, fact.with_places(kept), [((1, *rest), role) for rest, role in elements]))]
     if name == "items":
-        return [(NEXT, follow._bind(index, point.dst, fact, [(("*", 1, *rest), role) for rest, role in elements]))]
+        return [(NEXT, follow.bind(index, point.dst, fact, [(("*", 1, *rest), role) for rest, role in elements]))]
     if name in ("values", "copy"):
-        return [(NEXT, follow._bind(index, point.dst, fact, inside))]
+        return [(NEXT, follow.bind(index, point.dst, fact, inside))]
     if name in ("get", "__getitem__"):
-        return [(NEXT, follow._bind(index, point.dst, fact, elements))]
+        return [(NEXT, follow.bind(index, point.dst, fact, elements))]
     if name == "clear":
         kept = {entry for entry in fact.places if entry[0][0] != base or len(entry[0]) == 1}
-        return [(NEXT, follow._bind(index, point.dst, fact.with_places(kept), []))]
+        return [(NEXT, follow.bind(index, point.dst, fact.with_places(kept), []))]
     return None
 
 
@@ -777,11 +784,11 @@ def _with_arguments(
     if not roles & {OBJECT, DERIVED, CLOSER, CAPTURE, GUARD}:
         return _finish(follow, index, point, fact, call, callee, [])
     if fact.status == RETURNED:
-        if callee.kind == "safe" or not roles & {OBJECT, DERIVED} or not follow._is_use(fact, index):
+        if callee.kind == "safe" or not roles & {OBJECT, DERIVED} or not follow.is_use(fact, index):
             return _finish(follow, index, point, fact, call, callee, [])
         if roles <= {OBJECT, POOL, CLOSER} and callee.kind in ("release", "borrow"):
             return _finish(follow, index, point, fact, call, callee, [])
-        follow._fault("use", index, fact)
+        follow.report("use", index, fact)
         return ()
     site = follow.sites[fact.site]
     if callee.kind == "safe":
@@ -789,12 +796,12 @@ def _with_arguments(
     if callee.name == "keeps nothing":
         return _finish(follow, index, point, fact, call, callee, [], library=True)
     if _registers(follow, point, fact, call):
-        follow._transfer(fact)
+        follow.transfer(fact)
         return ()
     if roles & {OBJECT, CAPTURE, GUARD}:
         site.unseen = True
         if follow.is_lenient(fact) and site.kind != "param":
-            follow._transfer(fact)
+            follow.transfer(fact)
             return ()
     parts: Parts = []
     if OBJECT in roles and _is_class_like(call.func):
@@ -832,18 +839,18 @@ def _standard(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
         elif name in ("contextlib.closing", "contextlib.aclosing", "contextlib.nullcontext"):
             for rest, role in below:
                 parts.append(((".it", *rest), role))
-                closes = follow._object_release(fact, "close") is not None or follow._object_release(fact, "aclose") is not None
+                closes = follow.object_release(fact, "close") is not None or follow.object_release(fact, "aclose") is not None
                 if not rest and role == OBJECT and closes and name != "contextlib.nullcontext":
                     parts.append(((), GUARD))
         elif name == "functools.partial":
             parts.append(((), CLOSER if _registers(follow, point, fact, call) else CAPTURE))
         elif name == "setattr" and fact.status == HELD and where == 2:  # noqa: PLR2004 - the value's position
-            follow._transfer(fact)
+            follow.transfer(fact)
             return ()
     if name in ("list", "tuple", "set", "sorted", "dict", "zip", "enumerate", "next") and fact.status == RETURNED:
         for _, root, _expr in listed:
-            if root is not None and DERIVED in fact.roles((root,)) and follow._is_use(fact, index):
-                follow._fault("use", index, fact)
+            if root is not None and DERIVED in fact.roles((root,)) and follow.is_use(fact, index):
+                follow.report("use", index, fact)
                 return ()
     if name in ("list", "tuple", "set", "sorted", "dict", "frozenset"):
         parts = [part for part in parts if part[0] or part[1] != DERIVED]
@@ -851,7 +858,7 @@ def _standard(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
         root is not None and any(role in (OBJECT, DERIVED) for rest, role in fact.below(root) if not rest) for _, root, _ in listed
     )
     if name in ("contextlib.closing", "contextlib.aclosing", "contextlib.nullcontext", "functools.partial"):
-        return [(NEXT, follow._bind(index, point.dst, fact, parts))]
+        return [(NEXT, follow.bind(index, point.dst, fact, parts))]
     return _finish(follow, index, point, fact, call, callee, parts, library=library)
 
 
@@ -888,7 +895,7 @@ def _function(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
                 if param is None:
                     site.unseen = True
                     if fact.status == HELD and follow.is_lenient(fact) and site.kind != "param":
-                        follow._transfer(fact)
+                        follow.transfer(fact)
                         return ()
                 else:
                     entries.append((param, *rest))
@@ -897,11 +904,11 @@ def _function(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
             elif role == CLOSER and not rest:
                 closes = True
     if not entries:
-        if fact.status == RETURNED and derived_in and follow._is_use(fact, index) and not function.is_generator:
-            follow._fault("use", index, fact)
+        if fact.status == RETURNED and derived_in and follow.is_use(fact, index) and not function.is_generator:
+            follow.report("use", index, fact)
             return ()
         if closes and fact.status == HELD:
-            follow._transfer(fact)
+            follow.transfer(fact)
             return ()
         captured = fact.below(function.name) if fact.status == HELD else []
         del captured
@@ -921,8 +928,8 @@ def _function(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
     if fact.status == RETURNED:
         if "returned" in effect.outcomes and "held" not in effect.outcomes:
             return _second_by_helper(follow, index, point, fact, call, callee)
-        if effect.uses and follow._is_use(fact, index):
-            follow._fault("use", index, fact)
+        if effect.uses and follow.is_use(fact, index):
+            follow.report("use", index, fact)
             return ()
         return _finish(follow, index, point, fact, call, callee, [])
     if ends and "held" in effect.outcomes:
@@ -930,34 +937,38 @@ def _function(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
         if "stored" in ends or site.kind == "param":
             site.transferred = True
         site.returned = True
-        follow._transfer(fact)
+        follow.transfer(fact)
         return ()
     if "stored" in ends:
-        follow._transfer(fact)
+        follow.transfer(fact)
         return ()
     if "returned" in ends:
-        if site.kind == "borrow":
-            for pool in effect.pools:
-                path = _map_place(pool, callee, call)
-                if path is not None and not _same_pool(follow, fact, None, path):
-                    follow._fault("wrong", index, fact)
+        for pool in effect.pools:
+            path = _map_place(pool, callee, call)
+            if path is None:
+                continue
+            if site.kind == "param":
+                site.released_to.add(path)
+            elif site.kind == "borrow":
+                if not _same_pool(follow, fact, None, path):
+                    follow.report("wrong", index, fact)
                     site.wrong_pool = True
-        after = follow._return(index, fact)
+        after = follow.give_back(index, fact)
         if effect.raises and raises(follow, point, callee, call):
-            outs.extend(follow._raising(after))
+            outs.extend(follow.raising(after))
         if returns(follow, callee):
-            outs.append((NEXT, follow._bind(index, point.dst, after, [])))
+            outs.append((NEXT, follow.bind(index, point.dst, after, [])))
         return outs
     if effect.unseen:
         site.unseen = True
         if follow.is_lenient(fact) and site.kind != "param":
-            follow._transfer(fact)
+            follow.transfer(fact)
             return ()
     parts: Parts = [(where, role) for where, role in effect.results]
     if raises(follow, point, callee, call):
-        outs.extend(follow._raising(fact))
+        outs.extend(follow.raising(fact))
     if returns(follow, callee):
-        outs.append((NEXT, follow._bind(index, point.dst, fact, parts)))
+        outs.append((NEXT, follow.bind(index, point.dst, fact, parts)))
     return outs
 
 
@@ -988,22 +999,22 @@ def _constructor(follow: Follow, index: int, point: Point, fact: Fact, call: ir.
                 touched = True
                 given.extend(follow.file.constructor_attrs(klass, where))
                 if role == CLOSER and fact.status == HELD:
-                    follow._transfer(fact)
+                    follow.transfer(fact)
                     return ()
     if not touched:
         return _finish(follow, index, point, fact, call, callee, [])
     if fact.status == RETURNED:
-        if follow._is_use(fact, index):
-            follow._fault("use", index, fact)
+        if follow.is_use(fact, index):
+            follow.report("use", index, fact)
             return ()
         return _finish(follow, index, point, fact, call, callee, [])
     if any(follow.file.attr_policy(klass, None, name) == "given" for name in given):
-        follow._transfer(fact)
+        follow.transfer(fact)
         return ()
     if not given or any(follow.file.attr_policy(klass, None, name) == "unseen" for name in given):
         site.unseen = True
         if follow.is_lenient(fact) and site.kind != "param":
-            follow._transfer(fact)
+            follow.transfer(fact)
             return ()
     return _finish(follow, index, point, fact, call, callee, [((), CAPTURE)])
 
@@ -1025,14 +1036,14 @@ def _permit_call(follow: Follow, index: int, point: Point, fact: Fact, call: ir.
         return ()
     if callee.own and callee.kind in ("borrow", "release"):
         outs = _empty(follow, fact, callee) if callee.kind == "borrow" else []
-        return [*outs, (NEXT, follow._bind(index, point.dst, fact, []))]
+        return [*outs, (NEXT, follow.bind(index, point.dst, fact, []))]
     if callee.kind == "std" and callee.name in ("heapq.heappop", "heapq.heappush"):
-        return [(NEXT, follow._bind(index, point.dst, fact, []))]
+        return [(NEXT, follow.bind(index, point.dst, fact, []))]
     if isinstance(call.func, ir.Attr) and follow.file.is_own_container(call.func.value, follow.function):
         outs = [(EXC, fact._replace(exc=OWN + name)) for name in ("IndexError", "KeyError", "queue.Empty", "asyncio.QueueEmpty")]
         if call.func.name not in ("pop", "popleft", "get", "get_nowait", "popitem"):
             outs = []
-        return [*outs, (NEXT, follow._bind(index, point.dst, fact, []))]
+        return [*outs, (NEXT, follow.bind(index, point.dst, fact, []))]
     return _finish(follow, index, point, fact, call, callee, [])
 
 

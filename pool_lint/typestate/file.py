@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pool_lint import ir
 from pool_lint.catalog.spec import Catalog, PoolSpec
 from pool_lint.config import Settings
-from pool_lint.flow.build import build_cfg, names_read, path_of, statement_parts, walk_expressions, walk_statements
+from pool_lint.flow.build import build_cfg
 from pool_lint.flow.cfg import RET, Cfg, Point, Root
+from pool_lint.flow.live import live_roots
 from pool_lint.pools.containers import RETURNING, Containers
 from pool_lint.pools.duck import DuckPools
 from pool_lint.pools.types import Types, decorator_names
 from pool_lint.typestate.exceptions import Exceptions
-from pool_lint.typestate.follow import Follow, TooComplex
+from pool_lint.typestate.follow import Follow, TooComplex, tested_paths
 from pool_lint.typestate.resolve import Callee, Resolver
-from pool_lint.typestate.state import AWAITABLE, CLOSER, DERIVED, GROUND, GUARD, HELD, OBJECT, RETURNED, Fact, Place, Site
+from pool_lint.typestate.state import AWAITABLE, CLOSER, DERIVED, GROUND, GUARD, HELD, NONE, OBJECT, RETURNED, Fact, Place, Site
 from pool_lint.typestate.summary import Effect, Returned, Summary
+from pool_lint.walk import names_read, path_of, statement_parts, walk_expressions, walk_statements
 
 _NOTHING = PoolSpec(id="anything", library="", classes=(), item="object", borrows=(), releases=(), remedy="")
 _LENDERS = frozenset(("contextmanager", "asynccontextmanager"))
@@ -75,6 +76,10 @@ class FileAnalysis:
     _summaries: dict[ir.Function, Summary] = field(default_factory=dict)
     _effects: dict[tuple[ir.Function, Place, str], Effect] = field(default_factory=dict)
     _return_methods: dict[ir.Function, bool] = field(default_factory=dict)
+    _borrowing: dict[ir.Function, bool] = field(default_factory=dict)
+    _live: dict[Cfg, list[frozenset[Root]]] = field(default_factory=dict)
+    _keys: dict[Cfg, frozenset[tuple[Root, ...]]] = field(default_factory=dict)
+    _shapes: dict[ir.Function, tuple[Returned, ...]] = field(default_factory=dict)
     _busy: set[object] = field(default_factory=set)
     _recursive: set[object] = field(default_factory=set)
     _policies: dict[tuple[ir.Klass, ir.Function | None, str], str] = field(default_factory=dict)
@@ -107,6 +112,25 @@ class FileAnalysis:
                     out.append(outcome)
         return out
 
+    def live(self, cfg: Cfg) -> list[frozenset[Root]]:
+        found = self._live.get(cfg)
+        if found is None:
+            found = self._live[cfg] = live_roots(cfg)
+        return found
+
+    def keys(self, cfg: Cfg) -> frozenset[tuple[Root, ...]]:
+        """The variables and conditions of a function of which it is worth knowing what a path has made of them."""
+        found = self._keys.get(cfg)
+        if found is None:
+            names: set[tuple[Root, ...]] = {(name,) for name in self.handle_names(cfg.function)}
+            for point in cfg.points:
+                if point.kind == "call" and isinstance(point.node, ir.Call):
+                    callee = self.resolver.callee(point.node, cfg.function)
+                    if callee.kind in ("release", "function"):
+                        names.update((root,) for root in point.srcs[1:] if isinstance(root, str) and callee.kind == "release")
+            found = self._keys[cfg] = tested_paths(cfg) | names
+        return found
+
     def cfg(self, function: ir.Function) -> Cfg:
         found = self._cfgs.get(function)
         if found is None:
@@ -120,6 +144,13 @@ class FileAnalysis:
 
     def _borrows(self, function: ir.Function) -> bool:
         """Whether a function borrows, by itself or through others of this file."""
+        found = self._borrowing.get(function)
+        if found is None:
+            self._borrowing[function] = False
+            found = self._borrowing[function] = self._finds_borrow(function)
+        return found
+
+    def _finds_borrow(self, function: ir.Function) -> bool:
         for callee in self._calls(function):
             if callee.kind == "borrow":
                 return True
@@ -198,6 +229,8 @@ class FileAnalysis:
         return result
 
     def _summarize(self, function: ir.Function) -> Summary:
+        if not self._borrows(function):
+            return self._plain_summary(function)
         outcome = self.outcome(function)
         if outcome is None:
             return Summary()
@@ -212,6 +245,16 @@ class FileAnalysis:
         never = not follow.ends and not function.is_generator
         lends = self._lends_of(follow, lender=lender)
         return Summary(lends, may_raise, never, holds)
+
+    def _plain_summary(self, function: ir.Function) -> Summary:
+        """The summary of a function that borrows nothing: how it can end."""
+        follow = Follow(self, self.cfg(function), plain=True)
+        try:
+            follow.run()
+        except TooComplex:
+            return Summary()
+        may_raise = bool(self.decorators(function) - _PLAIN_DECORATORS) or bool(follow.fails)
+        return Summary((), may_raise, not follow.ends and not function.is_generator, self._reyields(function))
 
     def _lends_of(self, follow: Follow, *, lender: bool) -> tuple[Returned, ...]:
         function = follow.function
@@ -270,9 +313,15 @@ class FileAnalysis:
 
     def lent_by(self, function: ir.Function) -> tuple[Returned, ...]:
         """The borrows that calling a function gives its caller."""
-        if not self._may_lend(function):
-            return ()
-        return self.summary(function).lends or self._lends_by_shape(function)
+        if self._may_lend(function):
+            found = self.summary(function).lends
+            if found:
+                return found
+        known = self._shapes.get(function)
+        if known is None:
+            self._shapes[function] = ()
+            known = self._shapes[function] = self._lends_by_shape(function)
+        return known
 
     def _lends_by_shape(self, function: ir.Function) -> tuple[Returned, ...]:
         """A borrow method that finds its object in a way that is not followed (through a generator, say).
@@ -300,6 +349,8 @@ class FileAnalysis:
     def _may_lend(self, function: ir.Function) -> bool:
         if function in self._summaries:
             return True
+        if not self._borrows(function):
+            return False
         if function.is_generator:
             return self.is_lender(function)
         return any(
@@ -405,29 +456,20 @@ class FileAnalysis:
             outcomes.add("returned")
         if not outcomes:
             outcomes.add("held" if not site.transferred else "stored")
-        pools = tuple(sorted({path for path in self._pools_of(follow)}, key=repr))
+        pools = tuple(sorted(site.released_to, key=repr))
         uses = self._uses(function, str(place[0]))
         raises = any(
             fact.site != GROUND and (fact.status == HELD or fact.via == "leaving") for fact in follow.fails
         )
         return Effect(frozenset(outcomes), pools, tuple(sorted(results, key=repr)), site.unseen, uses, raises)
 
-    def _pools_of(self, follow: Follow) -> Iterable[Place]:
-        """The pools that a helper gives its parameter back to, as its own places."""
-        wanted = follow.sites[0].released_by
-        for point in follow.points:
-            if isinstance(point.node, ir.Call) and point.kind == "call":
-                callee = self.resolver.callee(point.node, follow.function)
-                if callee.kind == "release" and callee.pool is not None:
-                    path = path_of(callee.pool)
-                    if path is not None and ".".join(str(part).lstrip(".") for part in path) in wanted:
-                        yield path
-
     def _uses(self, function: ir.Function, name: str) -> bool:
         return any(isinstance(expr, ir.Name) and expr.id == name for expr in walk_expressions(function.body))
 
     def closes(self, function: ir.Function, place: Place, spec: PoolSpec) -> bool:
         """Whether calling a function returns the object that it finds at a place."""
+        if len(place) == 1 and not self._may_close(function, str(place[0])):
+            return False
         return "returned" in self.effect(function, place, spec).outcomes
 
     def named_closures(self, function: ir.Function) -> dict[Root, list[tuple[str, str]]]:
@@ -439,15 +481,38 @@ class FileAnalysis:
                 if inner.name == "<lambda>":
                     continue
                 for name in sorted(self._outer_names(inner) & function.assigned):
-                    if self.closes(inner, (name,), _NOTHING):
+                    if self._may_close(inner, name) and self.closes(inner, (name,), _NOTHING):
                         found.setdefault(name, []).append((inner.name, CLOSER))
         return found
+
+    def _may_close(self, function: ir.Function, name: str) -> bool:
+        """Whether a function calls anything that could return what a variable holds: a quick look before a long one."""
+        for each in (function, *function.nested):
+            for expr in walk_expressions(each.body):
+                if not isinstance(expr, ir.Call):
+                    continue
+                if isinstance(expr.func, ir.Attr) and isinstance(expr.func.value, ir.Name) and expr.func.value.id == name:
+                    if expr.func.name in self.object_releases:
+                        return True
+                if any(isinstance(arg, ir.Name) and arg.id == name for arg in (*expr.args, *(v for _, v in expr.keywords))):
+                    if self.resolver.callee(expr, each).kind in ("release", "function"):
+                        return True
+        return False
 
     def _outer_names(self, function: ir.Function) -> set[str]:
         own = function.assigned - function.outer
         return {
             expr.id for expr in walk_expressions(function.body) if isinstance(expr, ir.Name) and expr.id not in own
         }
+
+    def releases_none(self, function: ir.Function, param: str) -> bool:
+        """Whether a helper gives its parameter back even if that is None."""
+        follow = Follow(self, self.cfg(function), given=(((param,), NONE),))
+        try:
+            follow.run()
+        except TooComplex:
+            return False
+        return any(fault.what == "none" and fault.name == param for fault in follow.faults)
 
     # Questions about functions and calls.
 

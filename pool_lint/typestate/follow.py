@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING
 
 from pool_lint import ir
 from pool_lint.catalog.spec import PoolSpec
-from pool_lint.flow.build import path_of
 from pool_lint.flow.cfg import NOWHERE, RET, Cfg, Point, Root, Test
-from pool_lint.flow.live import live_roots
 from pool_lint.typestate.resolve import Callee, text_of
 from pool_lint.typestate.state import (
     ANY,
@@ -48,14 +46,15 @@ from pool_lint.typestate.state import (
     Place,
     Site,
 )
+from pool_lint.walk import path_of
 
 if TYPE_CHECKING:
     from pool_lint.typestate.file import FileAnalysis
 
 Out = tuple[str, Fact]
 NEXT, ALT, EXC = "next", "alt", "exc"
-_MOST_FACTS = 60_000
-_MOST_ENVIRONMENTS = 24
+_MOST_FACTS = 40_000
+_MOST_ENVIRONMENTS = 16
 
 
 class TooComplex(Exception):  # noqa: N818 - a signal, not an error of the user's
@@ -89,6 +88,7 @@ class Follow:
 
     ``entries`` are places that hold an object when the function begins (to learn what it does with them);
     ``lenient`` are the points whose objects are given up when an unseen function gets them.
+    ``plain`` leaves out what tests tell: enough to see how a function ends.  ``given`` is what is known at the start.
     """
 
     def __init__(
@@ -97,6 +97,9 @@ class Follow:
         cfg: Cfg,
         entries: Iterable[tuple[Place, PoolSpec]] = (),
         lenient: frozenset[int] = frozenset(),
+        *,
+        plain: bool = False,
+        given: tuple[tuple[tuple[Root, ...], str], ...] = (),
     ) -> None:
         self.file = file
         self.cfg = cfg
@@ -112,18 +115,19 @@ class Follow:
         self.parents: dict[tuple[int, Fact], tuple[int, Fact, str] | None] = {}
         self._lenient = lenient
         self._site_keys: dict[tuple[object, ...], int] = {}
-        self._live = live_roots(cfg)
+        self._live = file.live(cfg)
         self._entries = list(entries)
-        self._keys = _tested_paths(cfg)
+        self.keys = frozenset[tuple[Root, ...]]() if plain else file.keys(cfg) | {key for key, _ in given}
+        self._given = given
         self._environments: dict[int, int] = {}
         self._greenlets = file.greenlets
-        self._setting = file.settings.may_raise
+        self.setting = file.settings.may_raise
         self._decorators = file.decorators(self.function)
         self._own_name = self.function.params[0].name if self.function.owner is not None and self.function.params else ""
-        self._closers = file.named_closures(self.function)
+        self._closers = {} if plain else file.named_closures(self.function)
         self._recorded: set[object] = set()
         self._quiet_items = file.release_receivers(cfg)
-        self._handles = file.handle_names(self.function)
+        self.handles = file.handle_names(self.function)
         self.lossy_stores: list[tuple[Site, str]] = []
 
     # The work list.
@@ -134,7 +138,7 @@ class Follow:
         start = Fact(GROUND, "", env=self._start_env())
         first = [start]
         for place, spec in self._entries:
-            site = self._site(("entry", place), "param", spec, self.cfg.entry, None, frozenset(("call",)), "", None)
+            site = self.site_at(("entry", place), "param", spec, self.cfg.entry, None, frozenset(("call",)), "", None)
             first.append(start._replace(site=site, status=HELD).with_places({(place, OBJECT)}))
         for fact in first:
             self.parents[self.cfg.entry, fact] = None
@@ -216,23 +220,23 @@ class Follow:
 
     def _key_is_live(self, key: tuple[Root, ...], live: frozenset[Root]) -> bool:
         if key[0] == "?":
-            return key in self._keys
-        return key[0] in live and (key in self._keys or isinstance(key[0], int))
+            return key in self.keys
+        return key[0] in live and (key in self.keys or isinstance(key[0], int))
 
     def _start_env(self) -> tuple[tuple[tuple[Root, ...], str], ...]:
         """Variables that are released somewhere are unbound when the function begins."""
         params = {param.name for param in self.function.params}
         names = sorted(
             key[0]
-            for key in self._keys
+            for key in self.keys
             if len(key) == 1 and isinstance(key[0], str) and key[0] in self.function.assigned
             and key[0] not in params and key[0] not in self.function.outer
         )  # fmt: skip
-        return tuple(((name,), UNBOUND) for name in names)
+        return tuple(sorted((*(((name,), UNBOUND) for name in names), *self._given), key=repr))
 
     # Sites.
 
-    def _site(  # noqa: PLR0913 - one argument per field
+    def site_at(  # noqa: PLR0913 - one argument per field
         self,
         key: tuple[object, ...],
         kind: str,
@@ -267,7 +271,7 @@ class Follow:
         returned = fact.below(RET)
         if fact.status == RETURNED:
             if any(role in (OBJECT, DERIVED) for _, role in returned):
-                self._fault("use", fact.ret, fact)
+                self.report("use", fact.ret, fact)
             return
         if fact.status != HELD:
             return
@@ -320,18 +324,18 @@ class Follow:
         kind = fact.exc if how == "raise" and fact.via != CANCELLED else fact.via
         self.losses.append(Loss(fact.site, how, kind, index, fact))
 
-    def _fault(self, what: str, index: int, fact: Fact, name: Root = "") -> None:
+    def report(self, what: str, index: int, fact: Fact, name: Root = "") -> None:
         key = (what, fact.site, index)
         if key not in self._recorded:
             self._recorded.add(key)
             self.faults.append(Fault(what, fact.site, index, fact, name))
 
-    def _return(self, index: int, fact: Fact) -> Fact:
+    def give_back(self, index: int, fact: Fact) -> Fact:
         """The object goes back to its pool here."""
         self.sites[fact.site].returned = True
         return fact._replace(status=RETURNED, done=index, via="leaving" if _is_leaving(fact) else "")
 
-    def _transfer(self, fact: Fact) -> None:
+    def transfer(self, fact: Fact) -> None:
         self.sites[fact.site].transferred = True
 
     # Exceptions.
@@ -356,7 +360,7 @@ class Follow:
                 return
         yield point.exc, EXC, fact
 
-    def _raising(self, fact: Fact, *, library: bool = False, waits: bool = False, thrown: bool = False) -> Iterator[Out]:
+    def raising(self, fact: Fact, *, library: bool = False, waits: bool = False, thrown: bool = False) -> Iterator[Out]:
         """The exceptional ways out of an operation that may raise."""
         kind = ANY
         if fact.site != GROUND:
@@ -384,19 +388,19 @@ class Follow:
             return ((NEXT, fact),)
         parts = fact.below(src) if src is not None else []
         known = fact.known((src,)) if src is not None and fact.env else ""
-        return ((NEXT, self._bind(index, point.dst, fact, parts, known)),)
+        return ((NEXT, self.bind(index, point.dst, fact, parts, known)),)
 
-    def _bind(self, index: int, dst: Root, fact: Fact, parts: list[tuple[Place, str]], known: str = "") -> Fact:
+    def bind(self, index: int, dst: Root, fact: Fact, parts: list[tuple[Place, str]], known: str = "") -> Fact:
         """Give a variable or temporary its value."""
         if dst in self.function.outer and any(role in (OBJECT, GUARD, CLOSER, CAPTURE) for _, role in parts):
             # Stored in a global or in a variable of the function around: somebody else's from here on.
             if fact.site != GROUND and fact.status == HELD:
-                self._transfer(fact)
+                self.transfer(fact)
                 return fact._replace(status=RETURNED, places=())
         if not parts and not known and not fact.places and not fact.env:
             return fact
         fact = fact.bind(dst, parts)
-        if known and ((dst,) in self._keys or isinstance(dst, int)):
+        if known and ((dst,) in self.keys or isinstance(dst, int)):
             fact = fact.know((dst,), known)
         if isinstance(dst, str) and parts and fact.site != GROUND:
             if ((), OBJECT) in parts:
@@ -412,11 +416,11 @@ class Follow:
         assert point.dst is not None
         value = point.node
         known = NONE if value is None else TRUE if value is True else FALSE if value is False else TRUTHY if value else FALSY
-        return ((NEXT, self._bind(index, point.dst, fact, [], known)),)
+        return ((NEXT, self.bind(index, point.dst, fact, [], known)),)
 
     def _delete(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         assert point.dst is not None
-        return ((NEXT, self._bind(index, point.dst, fact, [], UNBOUND)),)
+        return ((NEXT, self.bind(index, point.dst, fact, [], UNBOUND)),)
 
     def _attr(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         src, dst = point.srcs[0], point.dst
@@ -429,21 +433,21 @@ class Follow:
             if rest and rest[0] == selector:
                 parts.append((rest[1:], role))
             elif not rest and role == OBJECT:
-                if self._object_release(fact, point.name) is not None:
+                if self.object_release(fact, point.name) is not None:
                     parts.append(((), CLOSER))
-                elif fact.status == RETURNED and self._is_use(fact, index):
-                    self._fault("use", index, fact)
+                elif fact.status == RETURNED and self.is_use(fact, index):
+                    self.report("use", index, fact)
                     return ()
-            elif not rest and role == DERIVED and fact.status == RETURNED and self._is_use(fact, index):
-                self._fault("use", index, fact)
+            elif not rest and role == DERIVED and fact.status == RETURNED and self.is_use(fact, index):
+                self.report("use", index, fact)
                 return ()
-        return ((NEXT, self._bind(index, dst, fact, parts)),)
+        return ((NEXT, self.bind(index, dst, fact, parts)),)
 
-    def _is_use(self, fact: Fact, index: int) -> bool:
+    def is_use(self, fact: Fact, index: int) -> bool:
         site = self.sites[fact.site]
         return site.kind == "borrow" and not site.spec.only_if_released and fact.done != index
 
-    def _object_release(self, fact: Fact, name: str) -> bool | None:
+    def object_release(self, fact: Fact, name: str) -> bool | None:
         """Whether a method of the object returns it (True), discards it (False), or neither (None)."""
         for form in self.sites[fact.site].spec.releases:
             if form.on == "object" and form.method == name:
@@ -463,23 +467,23 @@ class Follow:
             path = (base, selector)
             if any(key[:2] == path for key, _ in fact.env):
                 fact = fact._replace(env=tuple(entry for entry in fact.env if entry[0][:2] != path))
-            if src is None and path in self._keys:
+            if src is None and path in self.keys:
                 pass
         if fact.site == GROUND:
             return ((NEXT, fact),)
-        if fact.status == RETURNED and base is not None and OBJECT in fact.roles((base,)) and self._is_use(fact, index):
-            self._fault("use", index, fact)
+        if fact.status == RETURNED and base is not None and OBJECT in fact.roles((base,)) and self.is_use(fact, index):
+            self.report("use", index, fact)
             return ()
         parts = fact.below(src) if src is not None else []
         if not parts:
             return ((NEXT, fact),)
-        if fact.status == RETURNED and any(role in (OBJECT, DERIVED) for _, role in parts) and self._is_use(fact, index):
-            self._fault("use", index, fact)
+        if fact.status == RETURNED and any(role in (OBJECT, DERIVED) for _, role in parts) and self.is_use(fact, index):
+            self.report("use", index, fact)
             return ()
         strong = [part for part in parts if part[1] in (OBJECT, GUARD, CLOSER, CAPTURE)]
         if fact.status == HELD and strong:
             if base != self._own_name or not self._own_name:
-                self._transfer(fact)
+                self.transfer(fact)
                 return ()
             policy = self.file.attr_policy(self.function.owner, self.function, point.name)
             site = self.sites[fact.site]
@@ -487,7 +491,7 @@ class Follow:
             if self.function.name in _ENTERING or policy == "kept":
                 site.vars.add(selector)
             else:
-                self._transfer(fact)
+                self.transfer(fact)
                 return ()
         places = set(fact.places)
         places.update(((base, selector, *rest), role) for rest, role in parts)
@@ -497,10 +501,10 @@ class Follow:
         src, dst = point.srcs[0], point.dst
         assert dst is not None
         outs: list[Out] = []
-        if self._setting != "handle" and dst not in self._quiet_items:
+        if self.setting != "handle" and dst not in self._quiet_items:
             local = fact.site != GROUND and src is not None and any(rest for rest, _ in fact.below(src))
             if not local:
-                outs.extend(self._raising(fact))
+                outs.extend(self.raising(fact))
         if fact.site == GROUND:
             return [*outs, (NEXT, fact.forget(dst) if fact.env else fact)]
         key = point.node.value if isinstance(point.node, ir.Const) and isinstance(point.node.value, int) else None
@@ -510,22 +514,22 @@ class Follow:
                 parts.append((rest[1:], role))
             elif rest and isinstance(key, int) and key < 0 and isinstance(rest[0], int):
                 parts.append((rest[1:], role))
-            elif not rest and role in (OBJECT, DERIVED) and fact.status == RETURNED and self._is_use(fact, index):
-                self._fault("use", index, fact)
+            elif not rest and role in (OBJECT, DERIVED) and fact.status == RETURNED and self.is_use(fact, index):
+                self.report("use", index, fact)
                 return ()
             elif not rest and role == OBJECT and self.sites[fact.site].spec.library == "":
                 # Part of a tuple that stands for the object (``entry[1]``).
                 parts.append(((), OBJECT))
-        outs.append((NEXT, self._bind(index, dst, fact, parts)))
+        outs.append((NEXT, self.bind(index, dst, fact, parts)))
         return outs
 
     def _store_item(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         base, src = point.srcs
         if fact.site == GROUND or src is None:
             return ((NEXT, fact),)
-        return self._put_into(index, point, fact, base, fact.below(src))
+        return self.put_into(index, point, fact, base, fact.below(src))
 
-    def _put_into(
+    def put_into(
         self, index: int, point: Point, fact: Fact, base: Root | None, parts: list[tuple[Place, str]]
     ) -> Iterable[Out]:
         """Something that holds the object becomes an element of a container."""
@@ -533,8 +537,8 @@ class Follow:
         if not parts:
             return ((NEXT, fact),)
         if fact.status == RETURNED:
-            if any(role in (OBJECT, DERIVED) for _, role in parts) and self._is_use(fact, index):
-                self._fault("use", index, fact)
+            if any(role in (OBJECT, DERIVED) for _, role in parts) and self.is_use(fact, index):
+                self.report("use", index, fact)
                 return ()
             return ((NEXT, fact),)
         if self.sites[fact.site].own and isinstance(point.node, ir.Call) and isinstance(point.node.func, ir.Attr) and (
@@ -543,14 +547,14 @@ class Follow:
             # A pool notes what it has lent (`self._busy.add(x)`): bookkeeping, not a transfer.
             # In a handler it sets aside what is broken (`self._broken.append(x)`): there it stays.
             if any(region == "handler" for _, region in point.tries):
-                self._transfer(fact)
+                self.transfer(fact)
                 return ()
             return ((NEXT, fact),)
-        if not (isinstance(base, int) or self._is_local(base)):
-            self._transfer(fact)
+        if not (isinstance(base, int) or self.is_local(base)):
+            self.transfer(fact)
             return ()
         if isinstance(base, int) and not any(place[0] == base for place, _ in fact.places) and not self._is_built(base):
-            self._transfer(fact)
+            self.transfer(fact)
             return ()
         places = set(fact.places)
         places.update(((base, "*", *rest), role) for rest, role in parts if len(rest) < 3)
@@ -559,7 +563,7 @@ class Follow:
     def _is_built(self, temp: int) -> bool:
         return temp in self.file.built_temps(self.cfg)
 
-    def _is_local(self, name: Root | None) -> bool:
+    def is_local(self, name: Root | None) -> bool:
         if not isinstance(name, str):
             return False
         function = self.function
@@ -615,7 +619,7 @@ class Follow:
         path: Place = (base if base is not None else "", "." + point.name)
         if fact.site == GROUND:
             if node.op == "AddAssign" and base == self._own_name and self.file.is_count(self.function, point.name):
-                site = self._site(
+                site = self.site_at(
                     ("count", index), "permit", _PERMIT, index, None, frozenset(), f"{text_of(node.target)}", path, own=True
                 )
                 outs.append((NEXT, fact._replace(site=site, status=HELD)))
@@ -632,10 +636,10 @@ class Follow:
         outs: list[Out] = []
         parts = fact.below(src) if src is not None and fact.site != GROUND else []
         direct = self.file.is_direct_unpack(self.cfg, index)
-        if not direct and not any(rest for rest, _ in parts) and self._setting != "handle" and fact.status != "":
-            outs.extend(self._raising(fact))
+        if not direct and not any(rest for rest, _ in parts) and self.setting != "handle" and fact.status != "":
+            outs.extend(self.raising(fact))
         elif fact.site == GROUND and not direct:
-            outs.extend(self._raising(fact))
+            outs.extend(self.raising(fact))
         after = fact
         for position, dst in enumerate(point.dsts):
             if dst is None:
@@ -656,7 +660,7 @@ class Follow:
                             mine.append((rest[1:], role))
                     elif at == position:
                         mine.append((rest[1:], role))
-            after = self._bind(index, dst, after, mine)
+            after = self.bind(index, dst, after, mine)
         outs.append((NEXT, after))
         return outs
 
@@ -671,7 +675,11 @@ class Follow:
         src, dst = point.srcs[0], point.dst
         assert dst is not None
         if fact.site == GROUND:
-            return [*self._raising(fact), (NEXT, fact.forget(dst) if fact.env else fact)]
+            outs = [] if self._ends_here(point, fact, index) else list(self.raising(fact))
+            after = fact.forget(dst) if fact.env else fact
+            if (dst,) in self.keys and dst in self.handles:
+                after = after.know((dst,), TRUTHY)
+            return [*outs, (NEXT, after)]
         parts = fact.below(src) if src is not None else []
         if fact.status == PENDING:
             if any(role == AWAITABLE for _, role in parts):
@@ -679,17 +687,17 @@ class Follow:
                 roles = [(rest, OBJECT if role == AWAITABLE else role) for rest, role in parts]
                 places = {entry for entry in held.places if entry[1] != AWAITABLE}
                 held = held.with_places(places)
-                return ((NEXT, self._bind(index, dst, held, roles, TRUTHY)),)
-            return [*self._raising(fact), (NEXT, self._bind(index, dst, fact, []))]
-        outs: list[Out] = []
+                return ((NEXT, self.bind(index, dst, held, roles, TRUTHY)),)
+            return [*self.raising(fact), (NEXT, self.bind(index, dst, fact, []))]
+        outs = []
         if not self._ends_here(point, fact, index):
             library = any(role in (RESULT, DERIVED) and not rest for rest, role in parts)
-            outs.extend(self._raising(fact, library=library, waits=True))
-        if fact.status == RETURNED and any(role == DERIVED and not rest for rest, role in parts) and self._is_use(fact, index):
-            self._fault("use", index, fact)
+            outs.extend(self.raising(fact, library=library, waits=True))
+        if fact.status == RETURNED and any(role == DERIVED and not rest for rest, role in parts) and self.is_use(fact, index):
+            self.report("use", index, fact)
             return ()
         kept = [part for part in parts if part[1] != RESULT]
-        outs.append((NEXT, self._bind(index, dst, fact, kept)))
+        outs.append((NEXT, self.bind(index, dst, fact, kept)))
         return outs
 
     def _ends_here(self, point: Point, fact: Fact, index: int) -> bool:
@@ -700,7 +708,11 @@ class Follow:
         call: ir.Expr = node.value
         while isinstance(call, ir.Call) and self.file.types.dotted(call.func) in ("asyncio.shield", "asyncio.wait_for") and call.args:
             call = call.args[0]
-        return isinstance(call, ir.Call) and self.file.is_release_call(call, self.function, self.cfg)
+        if not isinstance(call, ir.Call):
+            return False
+        if fact.status == RETURNED and fact.done >= 0 and self.points[fact.done].node is call:
+            return True
+        return self.file.is_release_call(call, self.function, self.cfg)
 
     def _yield(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         src, dst = point.srcs[0], point.dst
@@ -708,33 +720,33 @@ class Follow:
         managed = bool(self._decorators & _LENDERS)
         resumed = "fixture" in self._decorators
         if fact.site == GROUND:
-            outs: list[Out] = [] if resumed else list(self._raising(fact))
+            outs: list[Out] = [] if resumed else list(self.raising(fact))
             outs.append((NEXT, fact.forget(dst) if fact.env else fact))
             return outs
         parts = fact.below(src) if src is not None else []
         if fact.status == RETURNED:
-            if any(role in (OBJECT, DERIVED) for _, role in parts) and self._is_use(fact, index):
-                self._fault("use", index, fact)
+            if any(role in (OBJECT, DERIVED) for _, role in parts) and self.is_use(fact, index):
+                self.report("use", index, fact)
                 return ()
         elif fact.status == HELD:
             self.yields.append((index, fact))
             if any(role in (OBJECT, CLOSER, CAPTURE) for _, role in parts) and self.is_lenient(fact):
-                self._transfer(fact)
+                self.transfer(fact)
                 return ()
         outs = []
         if not resumed:
             if managed or point.name == "from":
-                outs.extend(self._raising(fact, thrown=True))
+                outs.extend(self.raising(fact, thrown=True))
             else:
                 outs.append((EXC, fact._replace(exc=THROWN)))
-        outs.append((NEXT, self._bind(index, dst, fact, [])))
+        outs.append((NEXT, self.bind(index, dst, fact, [])))
         return outs
 
     def _use(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         if fact.status == RETURNED:
             for root in point.srcs:
                 if root is not None and any(not rest and role == DERIVED for rest, role in fact.below(root)):
-                    self._fault("use", index, fact)
+                    self.report("use", index, fact)
                     return ()
         return ((NEXT, fact),)
 
@@ -773,15 +785,15 @@ class Follow:
         if known in (TRUE, FALSE, TRUTHY, NOT_NONE):
             return ((ALT, fact),)
         if known == FALSY:
-            return ((NEXT, fact),) if path[0] in self._handles else ((NEXT, fact), (ALT, fact))
+            return ((NEXT, fact),) if path[0] in self.handles else ((NEXT, fact), (ALT, fact))
         if known == UNBOUND:
             return ((NEXT, fact.know(path, "")), (ALT, fact.know(path, "")))
         # A variable for a handle is not None or false for any other reason.
-        other = TRUTHY if path[0] in self._handles else NOT_NONE
+        other = TRUTHY if path[0] in self.handles else NOT_NONE
         return ((NEXT, self._learn(fact, path, NONE)), (ALT, self._learn(fact, path, other)))
 
     def _learn(self, fact: Fact, path: tuple[Root, ...], value: str) -> Fact:
-        return fact.know(path, value) if path in self._keys else fact
+        return fact.know(path, value) if path in self.keys else fact
 
     def _held_at(self, fact: Fact, path: Place, point: Point) -> bool | None:
         """Whether the tested path is the object (then it is true), or a container with it."""
@@ -817,7 +829,7 @@ class Follow:
             return ((NEXT, fact),)
         if known == FALSE:
             return ((ALT, fact),)
-        if key not in self._keys:
+        if key not in self.keys:
             return ((NEXT, fact), (ALT, fact))
         return ((NEXT, fact.know(key, TRUE)), (ALT, fact.know(key, FALSE)))
 
@@ -827,20 +839,20 @@ class Follow:
         src, dst = point.srcs[0], point.dst
         assert dst is not None
         if fact.site == GROUND:
-            outs = [] if self._iterates_safely(point) else list(self._raising(fact))
+            outs = [] if self._iterates_safely(point) else list(self.raising(fact))
             return [*outs, (NEXT, fact)]
         parts = fact.below(src) if src is not None else []
         inside = [part for part in parts if part[0]]
         outs = []
-        if fact.status == RETURNED and any(not rest and role == DERIVED for rest, role in parts) and self._is_use(fact, index):
-            self._fault("use", index, fact)
+        if fact.status == RETURNED and any(not rest and role == DERIVED for rest, role in parts) and self.is_use(fact, index):
+            self.report("use", index, fact)
             return ()
-        if not inside and not self._iterates_safely(point) and self._setting != "handle":
+        if not inside and not self._iterates_safely(point) and self.setting != "handle":
             library = any(role in (DERIVED, OBJECT) for _, role in parts)
-            outs.extend(self._raising(fact, library=library, waits=point.name == "async"))
+            outs.extend(self.raising(fact, library=library, waits=point.name == "async"))
         if fact.seen and dst in fact.seen:
             fact = fact._replace(seen=tuple(loop for loop in fact.seen if loop != dst))
-        outs.append((NEXT, self._bind(index, dst, fact, parts)))
+        outs.append((NEXT, self.bind(index, dst, fact, parts)))
         return outs
 
     def _iterates_safely(self, point: Point) -> bool:
@@ -853,24 +865,24 @@ class Follow:
         src, dst = point.srcs[0], point.dst
         assert dst is not None and src is not None
         if fact.site == GROUND:
-            outs = [] if self._iterates_safely(point) else list(self._raising(fact))
+            outs = [] if self._iterates_safely(point) else list(self.raising(fact))
             return [*outs, (NEXT, fact.forget(dst) if fact.env else fact), (ALT, fact)]
         parts = fact.below(src)
         elements = [(rest[1:], role) for rest, role in parts if rest and (rest[0] == "*" or isinstance(rest[0], int))]
         if elements and any(role in (OBJECT, GUARD, CLOSER) for _, role in elements):
             # One of the elements is the object: the loop comes to it, and does not end before.
             if src in fact.seen:
-                return ((NEXT, self._bind(index, dst, fact, [])), (ALT, fact))
+                return ((NEXT, self.bind(index, dst, fact, [])), (ALT, fact))
             seen = fact._replace(seen=tuple(sorted((*fact.seen, src), key=str)))
-            return ((NEXT, self._bind(index, dst, seen, elements)),)
+            return ((NEXT, self.bind(index, dst, seen, elements)),)
         outs = []
         derived = any(not rest and role == DERIVED for rest, role in parts)
-        if fact.status == RETURNED and derived and self._is_use(fact, index):
-            self._fault("use", index, fact)
+        if fact.status == RETURNED and derived and self.is_use(fact, index):
+            self.report("use", index, fact)
             return ()
-        if not self._iterates_safely(point) and self._setting != "handle":
-            outs.extend(self._raising(fact, library=derived, waits=point.name == "async"))
-        outs.append((NEXT, self._bind(index, dst, fact, elements)))
+        if not self._iterates_safely(point) and self.setting != "handle":
+            outs.extend(self.raising(fact, library=derived, waits=point.name == "async"))
+        outs.append((NEXT, self.bind(index, dst, fact, elements)))
         outs.append((ALT, fact))
         return outs
 
@@ -883,7 +895,7 @@ class Follow:
         waits = point.name == "async"
         quiet = self.file.is_quiet_with(item.context, self.function)
         if fact.site == GROUND:
-            outs = [] if quiet else list(self._raising(fact))
+            outs = [] if quiet else list(self.raising(fact))
             return [*outs, (NEXT, fact.forget(dst) if fact.env else fact)]
         site = self.sites[fact.site]
         parts = fact.below(context)
@@ -891,11 +903,11 @@ class Follow:
             held = fact._replace(status=HELD)
             places = {entry for entry in held.places if entry[1] != AWAITABLE} | {((context,), GUARD)}
             bound = [(rest, OBJECT) for rest, role in parts if role == AWAITABLE]
-            return ((NEXT, self._bind(index, dst, held.with_places(places), bound, TRUTHY)),)
-        if fact.status == RETURNED and self._is_use(fact, index) and any(
+            return ((NEXT, self.bind(index, dst, held.with_places(places), bound, TRUTHY)),)
+        if fact.status == RETURNED and self.is_use(fact, index) and any(
             role in (OBJECT, DERIVED) and not rest for rest, role in parts
         ):
-            self._fault("use", index, fact)
+            self.report("use", index, fact)
             return ()
         bound = []
         guard = False
@@ -915,13 +927,13 @@ class Follow:
         outs = []
         if guard:
             pass  # an object whose own `with` returns it: what could fail is its exit
-        elif not quiet and self._setting != "handle":
-            outs.extend(self._raising(fact, library=library, waits=waits))
+        elif not quiet and self.setting != "handle":
+            outs.extend(self.raising(fact, library=library, waits=waits))
         elif quiet and waits:
             outs.append((EXC, fact._replace(exc=CANCELLED)))
         if guard:
             fact = fact.with_places(set(fact.places) | {((context,), GUARD)})
-        outs.append((NEXT, self._bind(index, dst, fact, bound)))
+        outs.append((NEXT, self.bind(index, dst, fact, bound)))
         return outs
 
     def _exit(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
@@ -935,10 +947,10 @@ class Follow:
             if any(role == GUARD and len(place) == 1 and place[0] in roots for place, role in fact.places):
                 places = {entry for entry in fact.places if not (entry[1] == GUARD and entry[0][0] in roots)}
                 if fact.status == HELD:
-                    fact = self._return(index, fact.with_places(places))
+                    fact = self.give_back(index, fact.with_places(places))
                 elif fact.status == RETURNED:
                     if not self.sites[fact.site].spec.second_release_ok:
-                        self._fault("double", index, fact)
+                        self.report("double", index, fact)
                     fact = fact.with_places(places)
         label = fact.pend[-1] if fact.pend else ""
         if label.startswith("exc:"):
@@ -972,7 +984,7 @@ class Follow:
                 elif role in (OBJECT, DERIVED, CLOSER, GUARD) and isinstance(point.node, ir.Function):
                     closes = role in (OBJECT, CLOSER) and self.file.closes(point.node, (name, *rest), self.sites[fact.site].spec)
                     parts.append(((), CLOSER if closes else CAPTURE))
-        return ((NEXT, self._bind(index, dst, fact, sorted(set(parts), key=str))),)
+        return ((NEXT, self.bind(index, dst, fact, sorted(set(parts), key=str))),)
 
     # Leaving.
 
@@ -983,8 +995,8 @@ class Follow:
             places = tuple(entry for entry in fact.places if entry[0][0] != RET)
             return ((NEXT, fact._replace(places=places) if places != fact.places else fact),)
         parts = fact.below(src)
-        if fact.status == RETURNED and any(role in (OBJECT, DERIVED) for _, role in parts) and self._is_use(fact, index):
-            self._fault("use", index, fact)
+        if fact.status == RETURNED and any(role in (OBJECT, DERIVED) for _, role in parts) and self.is_use(fact, index):
+            self.report("use", index, fact)
             return ()
         if fact.status == PENDING and any(role == AWAITABLE for _, role in parts):
             self.awaits.append((index, fact))
@@ -1005,14 +1017,14 @@ class Follow:
         return kind is not None and kind.kind in ("class", "external")
 
     def _import(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
-        if self._setting == "handle":
+        if self.setting == "handle":
             return ((NEXT, fact),)
-        return [*self._raising(fact), (NEXT, fact)]
+        return [*self.raising(fact), (NEXT, fact)]
 
     def _caught(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         if point.dst is None:
             return ((NEXT, fact),)
-        return ((NEXT, self._bind(index, point.dst, fact, [])),)
+        return ((NEXT, self.bind(index, point.dst, fact, [])),)
 
     def _uncaught(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         return ((NEXT, fact._replace(handling=fact.handling[:-1])),)
@@ -1039,26 +1051,25 @@ class Follow:
         return ((NEXT, fact),)
 
 
-def _tested_paths(cfg: Cfg) -> frozenset[tuple[Root, ...]]:
-    """What some branch asks for more than once or asks of something that is assigned; only that is worth knowing."""
-    keys: set[tuple[Root, ...]] = set()
-    predicates: dict[tuple[Root, ...], int] = {}
+def tested_paths(cfg: Cfg) -> frozenset[tuple[Root, ...]]:
+    """What is worth knowing: what branches ask for more than once, or ask of something that is given a constant."""
+    counts: dict[tuple[Root, ...], int] = {}
+    fixed: set[Root] = set()
     for point in cfg.points:
         test = point.test
         if test is not None:
             if test.kind in ("truth", "none"):
-                keys.add(test.path)
+                counts[test.path] = counts.get(test.path, 0) + 1
             elif test.kind == "bound":
-                keys.add(test.path)
+                counts[test.path] = 2
             elif test.kind in ("predicate", "same"):
                 key = ("?", test.text, *sorted(test.reads))
-                predicates[key] = predicates.get(key, 0) + 1
-        if point.kind == "call" and isinstance(point.node, ir.Call):
-            for root in point.srcs:
-                if isinstance(root, str):
-                    keys.add((root,))
-    keys.update(key for key, count in predicates.items() if count > 1)
-    return frozenset(keys)
+                counts[key] = counts.get(key, 0) + 1
+        elif point.kind == "const" and isinstance(point.dst, str):
+            fixed.add(point.dst)
+        elif point.kind == "move" and isinstance(point.dst, str) and point.srcs and isinstance(point.srcs[0], int):
+            fixed.add(point.dst)
+    return frozenset(key for key, count in counts.items() if count > 1 or (len(key) == 1 and key[0] in fixed))
 
 
 def _is_leaving(fact: Fact) -> bool:

@@ -7,11 +7,11 @@ from typing import Literal
 
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, Catalog, PoolSpec, ReleaseForm
-from pool_lint.flow.build import path_of
 from pool_lint.pools.containers import Containers
 from pool_lint.pools.duck import DuckPools
 from pool_lint.pools.types import Type, Types, decorator_names
 from pool_lint.typestate.state import Place
+from pool_lint.walk import path_of
 
 CalleeKind = Literal["borrow", "release", "function", "class", "std", "safe", "permit", "opaque"]
 

@@ -133,7 +133,7 @@ class Site:
     unseen: bool = False
     wrong_pool: bool = False
     vars: set[Root] = field(default_factory=set)
-    released_by: set[str] = field(default_factory=set)
+    released_to: set[Place] = field(default_factory=set)
 
 
 class Step(NamedTuple):

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pool_lint import ir
-from pool_lint.flow.build import walk_expressions, walk_statements
 from pool_lint.flow.cfg import Point
 from pool_lint.pools.containers import DESTROYING
 from pool_lint.typestate.file import FileAnalysis, Outcome
 from pool_lint.typestate.follow import Follow, Loss
-from pool_lint.typestate.state import CANCELLED, GROUND, HELD, PENDING, Fact, Site
+from pool_lint.typestate.state import CANCELLED, GROUND, HELD, OBJECT, PENDING, Fact, Site
+from pool_lint.walk import walk_expressions, walk_statements
 
 VerdictKind = Literal["never", "leaves", "raises", "cancelled", "capacity"]
 
@@ -152,7 +152,8 @@ def _may_be_own(follow: Follow, index: int) -> bool:
         if fact.site == GROUND:
             ground = True
         elif fact.status == HELD and follow.sites[fact.site].own and follow.sites[fact.site].kind == "borrow":
-            held = True
+            root = follow.points[index].srcs[0]
+            held = held or any(role == OBJECT for _, role in (fact.below(root) if root is not None else ()))
     return held or not ground
 
 
