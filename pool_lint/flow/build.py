@@ -80,6 +80,7 @@ class _Builder:
         self._frames: list[_Finally | _Loop] = []
         self._temps = 0
         self._loops = 0
+        self._loop_depth = 0
         self._line = function.line
         self._col = function.col
         self._pend_depth = 0
@@ -103,7 +104,7 @@ class _Builder:
     # Points and labels.
 
     def _new(self, kind: str) -> tuple[int, Point]:
-        point = Point(kind, self._line, self._col, tries=self._in_tries)
+        point = Point(kind, self._line, self._col, tries=self._in_tries, repeats=self._loop_depth > 0)
         self._points.append(point)
         return len(self._points) - 1, point
 
@@ -370,12 +371,14 @@ class _Builder:
     def _while(self, node: ir.While) -> None:
         head, body, otherwise, done = self._label(), self._label(), self._label(), self._label()
         self._place(head)
+        self._loop_depth += 1
         self._test(node.test, body, otherwise)
         self._frames.append(self._new_loop(done, head))
         self._place(body)
         self._body(node.body)
         self._goto(head)
         self._frames.pop()
+        self._loop_depth -= 1
         self._place(otherwise)
         self._body(node.orelse)
         self._goto(done)
@@ -394,7 +397,9 @@ class _Builder:
         if not isinstance(node.target, ir.Name):
             self._store(node.target, item)
         self._frames.append(self._new_loop(done, head))
+        self._loop_depth += 1
         self._body(node.body)
+        self._loop_depth -= 1
         self._goto(head)
         self._frames.pop()
         self._place(otherwise)

@@ -23,7 +23,7 @@ NOWHERE = -1
 
 @dataclass(slots=True, eq=False)
 class Point:
-    """One operation.
+    """One operation; ``repeats`` where it stands in a loop.
 
     ``kind`` is one of
 
@@ -77,6 +77,7 @@ class Point:
     table: dict[str, int] = field(default_factory=dict)
     depths: tuple[int, int] = (0, 0)
     starred: int = -1
+    repeats: bool = False
     tries: tuple[tuple[int, str], ...] = ()
 
 

@@ -176,7 +176,12 @@ def _born(
     places = set(born.places) | {(root, role)}
     places.update(((point.dst, *where), DERIVED) for where in what.derived)
     if what.path is not None:
-        places.update((path, POOL) for path in follow.file.aliases(what.path, follow.function))
+        chosen = follow.pool_words.get(fact.known(what.path[:1]))
+        if chosen is not None:
+            places.add(((*chosen, *what.path[1:]), POOL))
+            places.add((what.path, POOL))
+        else:
+            places.update((path, POOL) for path in follow.file.aliases(what.path, follow.function))
     born = born.with_places(places)
     if now and isinstance(point.dst, str) and not what.where:
         born = follow.bind(index, point.dst, born, born.below(point.dst), TRUTHY)
@@ -442,7 +447,7 @@ def _release(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call
                 _note_pool(follow, fact, callee)
                 return _given_back(follow, index, point, fact)
             return None
-        if fact.status == HELD and site.kind == "borrow" and _is_replacement(follow, call, callee) and _same_pool(
+        if fact.status == HELD and site.kind == "borrow" and not site.spec.library and _is_replacement(follow, call, callee) and _same_pool(
             follow, fact, callee.pool, pool_path(callee.pool)
         ):
             return _given_back(follow, index, point, fact)
@@ -472,11 +477,20 @@ def _second(follow: Follow, index: int, point: Point, fact: Fact) -> Iterable[Ou
     """The object is returned again."""
     assert point.dst is not None
     site = follow.sites[fact.site]
-    if fact.via == "stale":
+    if fact.via.startswith("stale"):
         follow.report("stale", index, fact)
-    elif not site.spec.second_release_ok and site.kind == "borrow":
+    elif (not site.spec.second_release_ok or _elsewhere(follow, point, fact)) and site.kind == "borrow":
         follow.report("double", index, fact)
     return ((NEXT, follow.bind(index, point.dst, fact, [])),)
+
+
+def _elsewhere(follow: Follow, point: Point, fact: Fact) -> bool:
+    """Whether a second return goes to another pool, which is not harmless."""
+    call = point.node
+    if not isinstance(call, ir.Call):
+        return False
+    callee = follow.file.resolver.callee(call, follow.function)
+    return callee.kind == "release" and not _same_pool(follow, fact, callee.pool, pool_path(callee.pool))
 
 
 def _is_replacement(follow: Follow, call: ir.Call, callee: Callee) -> bool:
@@ -534,8 +548,15 @@ def _same_pool(follow: Follow, fact: Fact, expr: ir.Expr | None, path: Place | N
     site = follow.sites[fact.site]
     if path is None or site.path is None:
         return True
-    if any(place == path and role == POOL for place, role in fact.places):
+    chosen = follow.pool_words.get(fact.known(path[:1]))
+    if chosen is not None:
+        path = (*chosen, *path[1:])
+    homes = [place for place, role in fact.places if role == POOL]
+    if path in homes:
         return True
+    known = [place for place in homes if follow.file.pool_at(place[:-1] if str(place[-1]).startswith("._") and len(place) > len(path) else place, follow.function)]
+    if known and follow.pool_words and all(follow.file.other_pool(place, path, follow.function) for place in known):
+        return False
     if path in follow.file.aliases(site.path, follow.function):
         # It was that pool; the name has been given another one since.
         return not follow.file.gets_another_pool(path, follow.function)

@@ -577,6 +577,35 @@ class FileAnalysis:
                         out.add(point.srcs[0])
         return frozenset(out)
 
+    def pool_names(self, function: ir.Function) -> frozenset[str]:
+        """The local variables of a function that are given one of several pools."""
+        out = set()
+        for name, values in self.containers.assigned(function).items():
+            if sum(len(_alternatives(value)) for value in values) < 2:  # noqa: PLR2004 - a choice has at least two
+                continue
+            kind = self.types.name_type(name, function)
+            if kind is not None and kind.kind == "pool":
+                out.add(name)
+            elif kind is not None and kind.kind == "instance" and kind.klass is not None and self._is_pool_class(kind.klass):
+                out.add(name)
+        return frozenset(out)
+
+    def _is_pool_class(self, klass: ir.Klass) -> bool:
+        return any(isinstance(owner, ir.Klass) and owner in self.types.bases_of(klass) for owner, _ in self.containers.uses)
+
+    def pool_at(self, path: Place, function: ir.Function) -> bool:
+        """Whether a path that stays what it is (a parameter, an attribute, a global) is a pool."""
+        root = str(path[0])
+        if len(path) == 1 and root in function.assigned and not self.types.is_param(root, function):
+            return False
+        expr: ir.Expr = ir.Name(0, 0, root)
+        for part in path[1:]:
+            expr = ir.Attr(0, 0, expr, str(part).lstrip("."))
+        kind = self.types.of(expr, function)
+        if kind is None:
+            return False
+        return kind.kind == "pool" or (kind.kind == "instance" and kind.klass is not None and self._is_pool_class(kind.klass))
+
     def handle_names(self, function: ir.Function) -> frozenset[Root]:
         """The variables of a function that are given something borrowed."""
         return frozenset(

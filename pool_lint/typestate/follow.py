@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 Out = tuple[str, Fact]
 NEXT, ALT, EXC = "next", "alt", "exc"
+USED = "+used"
 _MOST_FACTS = 40_000
 _MOST_ENVIRONMENTS = 16
 
@@ -126,6 +127,10 @@ class Follow:
         self._own_name = self.function.params[0].name if self.function.owner is not None and self.function.params else ""
         self._closers = {} if plain else file.named_closures(self.function)
         self._recorded: set[object] = set()
+        self._used = False
+        self.pool_words: dict[str, Place] = {}
+        self._pool_names = frozenset[str]() if plain else file.pool_names(self.function)
+        self.keys |= {(name,) for name in self._pool_names} if self._pool_names else set()
         self._quiet_items = file.release_receivers(cfg)
         self.handles = file.handle_names(self.function)
         self.lossy_stores: list[tuple[Site, str]] = []
@@ -270,7 +275,7 @@ class Follow:
         site = self.sites[fact.site]
         returned = fact.below(RET)
         if fact.status == RETURNED:
-            if any(role in (OBJECT, DERIVED) for _, role in returned):
+            if any(role in (OBJECT, DERIVED) for _, role in returned) and USED not in fact.via:
                 self.report("use", fact.ret, fact)
             return
         if fact.status != HELD:
@@ -322,9 +327,14 @@ class Follow:
         if how == "leave" and site.spec.gc_returns != "no" and not site.own:
             return
         kind = fact.exc if how == "raise" and fact.via != CANCELLED else fact.via
+        if how != "raise" and kind == "":
+            # A `finally` that returns swallows what was on its way.
+            kind = _cause(fact.pend)
         self.losses.append(Loss(fact.site, how, kind, index, fact))
 
     def report(self, what: str, index: int, fact: Fact, name: Root = "") -> None:
+        if what == "use":
+            self._used = True
         key = (what, fact.site, index)
         if key not in self._recorded:
             self._recorded.add(key)
@@ -363,6 +373,8 @@ class Follow:
     def raising(self, fact: Fact, *, library: bool = False, waits: bool = False, thrown: bool = False) -> Iterator[Out]:
         """The exceptional ways out of an operation that may raise."""
         kind = ANY
+        if fact.site == GROUND and waits:
+            yield EXC, fact._replace(exc=CANCELLED)
         if fact.site != GROUND:
             if library and self.sites[fact.site].spec.errors:
                 kind = LIBRARY
@@ -378,8 +390,12 @@ class Follow:
         method = _OPERATIONS.get(point.kind)
         if method is None:
             return ((NEXT, fact),)
-        result: Iterable[Out] = method(self, index, point, fact)
-        return result
+        self._used = False
+        outs: Iterable[Out] = list(method(self, index, point, fact))
+        if self._used and not outs:
+            # The first use after the return is told; what else happens on the path is still to be seen.
+            outs = method(self, index, point, fact._replace(via=fact.via + USED))
+        return outs
 
     def _move(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         assert point.dst is not None
@@ -388,6 +404,8 @@ class Follow:
             return ((NEXT, fact),)
         parts = fact.below(src) if src is not None else []
         known = fact.known((src,)) if src is not None and fact.env else ""
+        if not known and isinstance(src, str) and (point.dst in self._pool_names or isinstance(point.dst, int) and self._pool_names):
+            known = self._pool_word((src,))
         return ((NEXT, self.bind(index, point.dst, fact, parts, known)),)
 
     def bind(self, index: int, dst: Root, fact: Fact, parts: list[tuple[Place, str]], known: str = "") -> Fact:
@@ -412,6 +430,15 @@ class Follow:
                     fact = fact.with_places(places)
         return fact
 
+    def _pool_word(self, path: Place) -> str:
+        """What is known of a variable that is given the pool at a path: which pool it is."""
+        kind = self.file.pool_at(path, self.function)
+        if not kind:
+            return ""
+        word = "@" + ".".join(str(part) for part in path)
+        self.pool_words[word] = path
+        return word
+
     def _const(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         assert point.dst is not None
         value = point.node
@@ -426,7 +453,11 @@ class Follow:
         src, dst = point.srcs[0], point.dst
         assert dst is not None
         if fact.site == GROUND:
-            return ((NEXT, fact.forget(dst) if fact.env else fact),)
+            known = ""
+            if self._pool_names and isinstance(point.node, ir.Attr):
+                path = path_of(point.node)
+                known = self._pool_word(path) if path is not None else ""
+            return ((NEXT, self.bind(index, dst, fact, [], known) if known else fact.forget(dst) if fact.env else fact),)
         selector = "." + point.name
         parts: list[tuple[Place, str]] = []
         for rest, role in fact.below(src) if src is not None else ():
@@ -445,7 +476,7 @@ class Follow:
 
     def is_use(self, fact: Fact, index: int) -> bool:
         site = self.sites[fact.site]
-        return site.kind == "borrow" and not site.spec.only_if_released and fact.done != index
+        return site.kind == "borrow" and not site.spec.only_if_released and fact.done != index and USED not in fact.via
 
     def object_release(self, fact: Fact, name: str) -> bool | None:
         """Whether a method of the object returns it (True), discards it (False), or neither (None)."""
@@ -675,7 +706,7 @@ class Follow:
         src, dst = point.srcs[0], point.dst
         assert dst is not None
         if fact.site == GROUND:
-            outs = [] if self._ends_here(point, fact, index) else list(self.raising(fact))
+            outs = [] if self._ends_here(point, fact, index) else list(self.raising(fact, waits=True))
             after = fact.forget(dst) if fact.env else fact
             if (dst,) in self.keys and dst in self.handles:
                 after = after.know((dst,), TRUTHY)
@@ -773,21 +804,21 @@ class Follow:
             return ((NEXT if yes else ALT, fact),)
         known = fact.known(path)
         if test.kind == "truth":
-            if known in (TRUE, TRUTHY):
+            if known in (TRUE, TRUTHY) or known.startswith("@"):
                 return ((NEXT, fact),)
             if known in (FALSE, FALSY, NONE):
                 return ((ALT, fact),)
             if known == UNBOUND:
-                return ((ALT, fact.know(path, "")), (NEXT, fact.know(path, "")))
+                return ()  # a NameError
             return ((NEXT, self._learn(fact, path, TRUTHY)), (ALT, self._learn(fact, path, FALSY if known != NOT_NONE else FALSY)))
         if known == NONE:
             return ((NEXT, fact),)
-        if known in (TRUE, FALSE, TRUTHY, NOT_NONE):
+        if known in (TRUE, FALSE, TRUTHY, NOT_NONE) or known.startswith("@"):
             return ((ALT, fact),)
         if known == FALSY:
             return ((NEXT, fact),) if path[0] in self.handles else ((NEXT, fact), (ALT, fact))
         if known == UNBOUND:
-            return ((NEXT, fact.know(path, "")), (ALT, fact.know(path, "")))
+            return ()
         # A variable for a handle is not None or false for any other reason.
         other = TRUTHY if path[0] in self.handles else NOT_NONE
         return ((NEXT, self._learn(fact, path, NONE)), (ALT, self._learn(fact, path, other)))
@@ -1039,15 +1070,17 @@ class Follow:
 
     def _push(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         pend, handling = point.depths
+        fact = _swallowed(fact, pend)
         return ((NEXT, fact._replace(pend=(*fact.pend[:pend], point.name), handling=fact.handling[:handling])),)
 
     def _trim(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         pend, handling = point.depths
+        fact = _swallowed(fact, pend)
         return ((NEXT, fact._replace(pend=fact.pend[:pend], handling=fact.handling[:handling])),)
 
     def _try(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
-        if fact.site != GROUND and fact.status == RETURNED and fact.via != "stale":
-            return ((NEXT, fact._replace(via="stale")),)
+        if fact.site != GROUND and fact.status == RETURNED and not fact.via.startswith("stale"):
+            return ((NEXT, fact._replace(via="stale" + (USED if USED in fact.via else ""))),)
         return ((NEXT, fact),)
 
 
@@ -1059,17 +1092,33 @@ def tested_paths(cfg: Cfg) -> frozenset[tuple[Root, ...]]:
         test = point.test
         if test is not None:
             if test.kind in ("truth", "none"):
-                counts[test.path] = counts.get(test.path, 0) + 1
+                counts[test.path] = counts.get(test.path, 0) + 1 + point.repeats
             elif test.kind == "bound":
                 counts[test.path] = 2
             elif test.kind in ("predicate", "same"):
                 key = ("?", test.text, *sorted(test.reads))
-                counts[key] = counts.get(key, 0) + 1
+                counts[key] = counts.get(key, 0) + 1 + point.repeats
         elif point.kind == "const" and isinstance(point.dst, str):
             fixed.add(point.dst)
         elif point.kind == "move" and isinstance(point.dst, str) and point.srcs and isinstance(point.srcs[0], int):
             fixed.add(point.dst)
     return frozenset(key for key, count in counts.items() if count > 1 or (len(key) == 1 and key[0] in fixed))
+
+
+def _cause(labels: Iterable[str]) -> str:
+    """The kind of the first exception among the reasons for which finally bodies were entered."""
+    for label in labels:
+        if label.startswith("exc:"):
+            return CANCELLED if label[4:] == CANCELLED else ANY
+    return ""
+
+
+def _swallowed(fact: Fact, depth: int) -> Fact:
+    """The fact after a jump out of finally bodies: an exception that they were entered for is gone."""
+    if len(fact.pend) > depth and fact.status == HELD and fact.via == "":
+        cause = _cause(fact.pend[depth:])
+        return fact._replace(via=cause) if cause else fact
+    return fact
 
 
 def _is_leaving(fact: Fact) -> bool:
