@@ -126,6 +126,8 @@ def kind_codes(kinds: set[str]) -> set[str]:
 def add_events(seen: Seen, module: Module, groups: list[frozenset[Key]], allowed: set[Key]) -> None:
     """POL104, POL105, POL106 and POL108."""
     allowed.update(seen.optional)
+    if seen.doubtful:  # whether what stands behind the test is reached is left open
+        allowed.update((line, code) for line in module.names.borrows if line not in seen.attempts for code in LEAKS)
     wrong = {site for site, fate in seen.fates.items() if fate.wrong}  # "POL106 only"
     for (site, _), returns in seen.doubles.items():
         keys = {(line, code) for lines, codes, _ in returns for line in lines for code in codes.split()}

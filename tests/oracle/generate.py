@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from .dialects import DIALECTS, HELPERS, helper_text
 from .edits import edit
+from .instrument import BORROWS
 from .shapes import SHAPES, Shaper
 from .statements import Place
 from .tree import render
@@ -143,16 +144,19 @@ def global_names(code: CodeType) -> Iterator[str]:
 
 
 def stray(text: str) -> bool:
-    """Whether the variable of a cleanup loop is read outside it, as after an edit: nothing is settled for that."""
+    """Whether an edit took the variable of a loop over handles out of it, or a borrow into it: nothing is settled."""
     tree = ast.parse(text)
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "each"]
-    inside = {
-        id(part)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.For) and ast.unparse(node.target) == "each"
-        for part in ast.walk(node)
-    }
-    return any(id(name) not in inside for name in names)
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For) and ast.unparse(node.target) == "each"]
+    inside = {id(part) for loop in loops for part in ast.walk(loop)}
+    outside = any(
+        isinstance(node, ast.Name) and node.id == "each" and id(node) not in inside for node in ast.walk(tree)
+    )
+    borrows = any(
+        isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in BORROWS
+        for loop in loops
+        for part in ast.walk(loop)
+    )
+    return outside or borrows
 
 
 def generate(seed: int) -> str:

@@ -60,6 +60,7 @@ class Seen:
     paths: int = 0
     skipped: str = ""
     closures: bool = False
+    doubtful: bool = False  # a name was tested before it was bound
     fates: dict[Site, Fate] = field(default_factory=dict)
     doubles: dict[tuple[Site, Line], set[tuple[Lines, str, bool]]] = field(default_factory=dict)
     uses: dict[tuple[Site, Line], set[tuple[Lines, bool]]] = field(default_factory=dict)

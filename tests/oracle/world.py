@@ -357,7 +357,7 @@ class World:
     def hook_test(self, value: object) -> object:
         """A name in a test: before it is bound, the rules do not say what happens."""
         if value is self.unbound:
-            self.soft = True
+            self.soft = self.seen.doubtful = True
         return value
 
     def hook_receiver(self, method: str, value: object) -> object:
