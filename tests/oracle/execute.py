@@ -38,7 +38,6 @@ from .stubs import (
     Holder,
     Items,
     Logger,
-    Mode,
     PoolStub,
     Stack,
     Value,
@@ -262,7 +261,7 @@ def argument(world: World, name: str, annotation: str) -> object:
     if name == "conn":
         kind = AsyncHandle if world.flavour.is_async else Handle
         return None if annotation == "None" and world.choose(2) == 0 else kind(world, None)
-    return Mode(world) if name.startswith("mode") else PARAMETERS.get(name, Value)(world)
+    return PARAMETERS.get(name, Value)(world)
 
 
 def run(world: World, function: Callable[..., Any], parameters: dict[str, str]) -> None:

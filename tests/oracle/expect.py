@@ -93,8 +93,6 @@ def leak_codes(fate: Fate) -> tuple[set[str], bool]:
         return {"POL103"}, True
     strict = {kind.removeprefix("given ") for kind, soft, _ in kept if not soft}
     codes = kind_codes(strict) | kind_codes({kind.removeprefix("given ") for kind, _, _ in kept})
-    if lent and released:  # the returns come before the yields: whether those are loans is left open
-        codes |= kind_codes({kind.removeprefix("given ") for kind, _, _ in fate.leaks})
     if not (fate.released or fate.transferred or lent):
         codes.add("POL103")
     return codes, True
@@ -102,13 +100,15 @@ def leak_codes(fate: Fate) -> tuple[set[str], bool]:
 
 def unsettled(fate: Fate, kept: list[tuple[str, bool, bool]], *, lent: bool) -> bool:
     """Whether the rules leave open if something was lost."""
-    if fate.loaned_soft and lent:
-        return True
+    if lent and (fate.loaned_soft or fate.released or fate.released_soft):
+        return True  # whether a yield is a loan where the returns come before it, or only perhaps after it
     if not kept:
         return False
     if fate.wrong or fate.derived_out or fate.deferred or (fate.given and fate.closed):
         return True
-    if fate.given and not (fate.released or fate.released_soft):
+    if fate.given and fate.released_soft and not fate.released:
+        return True
+    if fate.given and not fate.released:
         # silent as a whole only if nothing can be lost before the object is handed over
         return any(not kind.startswith("given") for kind, _, _ in kept)
     return all(soft for _, soft, _ in kept)
@@ -128,7 +128,7 @@ def add_events(seen: Seen, module: Module, groups: list[frozenset[Key]], allowed
     allowed.update(seen.optional)
     if seen.doubtful:  # whether what stands behind the test is reached is left open
         allowed.update((line, code) for line in module.names.borrows if line not in seen.attempts for code in LEAKS)
-    wrong = {site for site, fate in seen.fates.items() if fate.wrong}  # "POL106 only"
+    wrong = seen.wrong_sites  # "POL106 only"
     for (site, _), returns in seen.doubles.items():
         keys = {(line, code) for lines, codes, _ in returns for line in lines for code in codes.split()}
         ask(groups, allowed, keys, required=site not in wrong and any(not soft for _, _, soft in returns))

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 SECOND_SHAPE = 0.2
 GENERATORS = 0.1
 METHODS = 0.2
+WORD = re.compile(r"\w+")
+STRANGERS = BORROWS | {"conn"}  # in a loop over handles
 POOL_NAME = re.compile(r"\b(pool|other)\b")
 EDITS = (0, 0, 1, 1, 2, 3)
 HEAD = """\
@@ -144,19 +146,16 @@ def global_names(code: CodeType) -> Iterator[str]:
 
 
 def stray(text: str) -> bool:
-    """Whether an edit took the variable of a loop over handles out of it, or a borrow into it: nothing is settled."""
+    """Whether an edit took the variable of a loop over handles out of it, or put another handle into it.
+
+    For such programs nothing is settled: the rules do not ask how long a list is.
+    """
     tree = ast.parse(text)
     loops = [node for node in ast.walk(tree) if isinstance(node, ast.For) and ast.unparse(node.target) == "each"]
     inside = {id(part) for loop in loops for part in ast.walk(loop)}
-    outside = any(
-        isinstance(node, ast.Name) and node.id == "each" and id(node) not in inside for node in ast.walk(tree)
-    )
-    borrows = any(
-        isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in BORROWS
-        for loop in loops
-        for part in ast.walk(loop)
-    )
-    return outside or borrows
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "each"]
+    words = {word for loop in loops for word in WORD.findall(ast.unparse(loop))}
+    return any(id(name) not in inside for name in names) or bool(words & STRANGERS)
 
 
 def generate(seed: int) -> str:

@@ -64,6 +64,7 @@ class Seen:
     fates: dict[Site, Fate] = field(default_factory=dict)
     doubles: dict[tuple[Site, Line], set[tuple[Lines, str, bool]]] = field(default_factory=dict)
     uses: dict[tuple[Site, Line], set[tuple[Lines, bool]]] = field(default_factory=dict)
+    wrong_sites: set[Site] = field(default_factory=set)
     wrongs: set[tuple[Lines, bool]] = field(default_factory=set)
     bads: dict[int, set[tuple[Lines, bool]]] = field(default_factory=dict)
     attempts: set[Line] = field(default_factory=set)  # where a borrow was tried

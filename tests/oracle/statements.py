@@ -320,7 +320,7 @@ class Writer:
 
     def match(self, place: Place) -> Block:
         inner = place.inside()
-        subject = self.parameter(f"mode_{self.number()}")  # a second test of the same value would be too much to ask
+        subject = f"step({self.number()})"
         parts: list[tuple[str, Block]] = []
         for literal in range(1, self.rng.randint(2, 3)):
             guard = f" if {self.condition()}" if self.chance(0.25) else ""

@@ -33,13 +33,14 @@ class Awaited:
 
 
 class Value:
-    """The result of an opaque call: true or false, the same each time."""
+    """The result of an opaque call: true or false, and equal to one literal or none, the same each time."""
 
-    __slots__ = ("truth", "world")
+    __slots__ = ("literals", "truth", "world")
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.truth: bool | None = None
+        self.literals: dict[object, bool] = {}
 
     def __bool__(self) -> bool:
         if self.truth is None:
@@ -48,6 +49,15 @@ class Value:
 
     def __len__(self) -> int:
         return int(bool(self))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, int):
+            return self is other
+        if other not in self.literals:
+            self.literals[other] = True not in self.literals.values() and self.world.choose(2) == 0
+        return self.literals[other]
+
+    __hash__ = object.__hash__
 
     def __iter__(self) -> Iterator[object]:
         return iter(())
@@ -85,23 +95,6 @@ class Unbound(Value):
     """What a local name holds before it is bound."""
 
     __slots__ = ()
-
-
-class Mode:
-    """The subject of a ``match``: equal to at most one literal."""
-
-    __slots__ = ("seen", "world")
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.seen: dict[object, bool] = {}
-
-    def __eq__(self, other: object) -> bool:
-        if other not in self.seen:
-            self.seen[other] = not any(self.seen.values()) and self.world.choose(2) == 0
-        return self.seen[other]
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 class Items:

@@ -60,6 +60,7 @@ class World:
         self.entries = [0] * len(self.module.tries)
         self.returning: tuple[Line, list[Loan]] | None = None
         self.unbound.truth = None
+        self.unbound.literals.clear()
 
     # choices
 
@@ -172,6 +173,7 @@ class World:
 
     def wrong_return(self, loan: Loan, lines: Lines) -> None:
         self.fate(loan).wrong = True
+        self.seen.wrong_sites.add(loan.site)
         if loan.registered:
             self.seen.optional.update((line, "POL106") for line in (*lines, loan.registered))
             return
@@ -325,7 +327,7 @@ class World:
 
     def hook_return(self, function: str, line: Line, value: object) -> object:
         if function == self.target and not self.pruned:
-            found = [loan for loan in reach(value) if not loan.registered]
+            found = reach(value)
             for loan in found:
                 if loan.released:
                     self.use_at(loan, line)
