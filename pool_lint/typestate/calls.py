@@ -140,6 +140,8 @@ def _ground(
         for number, each in enumerate(follow.file.lent_by(callee.function)):
             mapped = _seen_from_caller(each, callee, call)
             outs.append(_born(follow, index, point, fact, call, mapped, own=False, key=number))
+            if "call" in mapped.ways and not mapped.where and not mapped.optional:
+                known = TRUTHY
     if raises(follow, point, callee, call):
         outs.extend(follow.raising(fact))
     if returns(follow, callee):

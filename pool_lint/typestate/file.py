@@ -261,6 +261,11 @@ class FileAnalysis:
         if function.is_generator and not lender:
             return ()
         found: dict[tuple[object, ...], Returned] = {}
+        reached = {index for index, _ in follow.parents}
+        optional = any(
+            point.kind == "ret" and point.name in ("none", "implicit") and index in reached
+            for index, point in enumerate(follow.points)
+        )
         if lender:
             facts = [(follow.points[index].srcs[0], fact) for index, fact in follow.yields]
             ways = frozenset(("async with",) if function.is_async else ("with",))
@@ -285,7 +290,7 @@ class FileAnalysis:
                     continue
                 key = (rest, site.spec.id, how)
                 if key not in found:
-                    found[key] = Returned(rest, site.spec, how, site.pool, site.path, site.own, derived)
+                    found[key] = Returned(rest, site.spec, how, site.pool, site.path, site.own, derived, optional)
         return tuple(found[key] for key in sorted(found, key=repr))
 
     def _reyields(self, function: ir.Function) -> bool:

@@ -193,7 +193,7 @@ class Follow:
         live = self._live[target]
         places = fact.places
         if places:
-            held = fact.status == HELD
+            held = fact.status in (HELD, PENDING)
             kept = tuple(
                 entry
                 for entry in places
