@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pool_lint.catalog.load import load_catalog
-from pool_lint.catalog.spec import Catalog
-from pool_lint.config import Settings
-from pool_lint.ir import ModuleTree
-from pool_lint.source import Source
 from pool_lint.typestate.file import FileAnalysis, Outcome
 from pool_lint.typestate.verdict import Verdict, verdicts
+
+if TYPE_CHECKING:
+    from pool_lint.catalog.spec import Catalog
+    from pool_lint.config import Settings
+    from pool_lint.ir import ModuleTree
+    from pool_lint.source import Source
 
 
 @dataclass(slots=True, eq=False)

@@ -6,12 +6,16 @@ import ast
 import re
 import sys
 import threading
-from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
 from pool_lint.catalog.load import load_catalog
-from pool_lint.config import Settings
 from pool_lint.finding import INTERNAL_ERROR, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pool_lint.config import Settings
 
 
 def check_text(text: str, path: str, settings: Settings, tree: ast.AST | None = None) -> list[Finding]:
@@ -51,11 +55,12 @@ def _check(text: str, tree: ast.AST | None, settings: Settings) -> list[Finding]
         module = analyse(source, settings)
         findings = {finding for rule in load_rules() for finding in rule.check(module)}
         findings.update(
-            _gave_up(function.line, f"the bound on paths was hit in {function.qualname}") for function in module.file.gave_up
+            _gave_up(function.line, f"the bound on paths was hit in {function.qualname}")
+            for function in module.file.gave_up
         )
     except RecursionError:
         raise
-    except Exception as error:  # noqa: BLE001 - a crash of ours is said, and never takes flake8 down
+    except Exception as error:
         if _raise_crashes:
             raise
         return [_gave_up(1, f"internal error, {type(error).__name__}: {error}")]
@@ -141,5 +146,19 @@ def _names(settings: Settings) -> re.Pattern[str]:
         if any(form.method.startswith("__") for form in spec.borrows)
     }  # fmt: skip
     plain = sorted(re.escape(name) for name in methods | constructors if not name.startswith("__"))
-    plain += ["acquire", "borrow", "checkout", "check_out", "lease", "allocate", "take", "rent", "getconn", "get_\\w+", "_get_conn", "contextmanager", "asynccontextmanager"]
+    plain += [
+        "acquire",
+        "borrow",
+        "checkout",
+        "check_out",
+        "lease",
+        "allocate",
+        "take",
+        "rent",
+        "getconn",
+        "get_\\w+",
+        "_get_conn",
+        "contextmanager",
+        "asynccontextmanager",
+    ]
     return re.compile(r"\b(?:" + "|".join(plain) + r")\b")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from pool_lint import ir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
 
 class _Marks(CodegenState):
@@ -208,7 +210,11 @@ class _Lowering:
         handlers = []
         for handler in node.handlers:
             kind = self.expr(handler.type) if handler.type is not None else None
-            name = handler.name.name.value if handler.name is not None and isinstance(handler.name.name, cst.Name) else None
+            name = (
+                handler.name.name.value
+                if handler.name is not None and isinstance(handler.name.name, cst.Name)
+                else None
+            )
             if name is not None:
                 self._bind(name)
             at = self._at(handler)
@@ -295,7 +301,7 @@ class _Lowering:
 
     # Functions.
 
-    def _make_function(  # noqa: PLR0913 - one argument per part of a def
+    def _make_function(
         self,
         name: str,
         line: int,
@@ -485,7 +491,11 @@ class _Lowering:
         value = self.expr(node.expression)
         if isinstance(node.operator, cst.Not):
             return ir.Not(line, col, value)
-        if isinstance(node.operator, cst.Minus) and isinstance(value, ir.Const) and isinstance(value.value, (int, float)):
+        if (
+            isinstance(node.operator, cst.Minus)
+            and isinstance(value, ir.Const)
+            and isinstance(value.value, (int, float))
+        ):
             return ir.Const(line, col, -value.value)
         return ir.Op(line, col, [value], "unary", type(node.operator).__name__)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from pool_lint.ir import ModuleTree
 from pool_lint.lower import lower_module
+
+if TYPE_CHECKING:
+    from pool_lint.ir import ModuleTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)

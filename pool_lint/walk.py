@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from pool_lint import ir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 
 def path_of(expr: ir.Expr) -> tuple[str, ...] | None:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pool_lint import ir
 from pool_lint.flow.cfg import RET, Cfg, Point, Root, Test
 from pool_lint.walk import names_read, path_of, walk_expressions, walk_statements
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
 
 def build_cfg(function: ir.Function) -> Cfg:
     """Return the graph of a function's body."""
     return _Builder(function).build()
-
-
 
 
 def pure_text(expr: ir.Expr) -> tuple[str, frozenset[str]] | None:
@@ -590,8 +591,10 @@ class _Builder:
             self._place(second)
             self._test(expr.orelse, yes, no)
             return
-        if isinstance(expr, ir.Compare) and len(expr.rights) == 1 and (
-            self._none_test(expr, yes, no) or self._identity_test(expr, yes, no)
+        if (
+            isinstance(expr, ir.Compare)
+            and len(expr.rights) == 1
+            and (self._none_test(expr, yes, no) or self._identity_test(expr, yes, no))
         ):
             return
         path = path_of(expr)
@@ -849,11 +852,6 @@ class _Builder:
         self._at(expr)
         self._emit("closure", dst, tuple(sorted(_captured(expr.function, self._function))), node=expr.function)
         return dst
-
-
-
-
-
 
 
 def _captured(function: ir.Function, outer: ir.Function) -> set[str]:

@@ -13,8 +13,10 @@ So the graph stays linear in the source, however deeply ``finally`` is nested.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from pool_lint import ir
+if TYPE_CHECKING:
+    from pool_lint import ir
 
 Root = str | int
 RET = "$ret"
@@ -121,7 +123,11 @@ class Cfg:
         """The graph as text, for tests and for people."""
         lines = []
         for index, point in enumerate(self.points):
-            ways = [f"{way}={target}" for way, target in (("next", point.next), ("alt", point.alt), ("exc", point.exc)) if target >= 0]
+            ways = [
+                f"{way}={target}"
+                for way, target in (("next", point.next), ("alt", point.alt), ("exc", point.exc))
+                if target >= 0
+            ]
             ways += [f"handler={entry}" for _, entry in point.handlers]
             ways += [f"{label}={target}" for label, target in point.table.items()]
             what = " ".join(str(part) for part in (point.dst, *point.srcs, point.name) if part not in (None, ""))

@@ -30,7 +30,7 @@ def live_roots(cfg: Cfg) -> list[frozenset[Root]]:
         for root in (*point.dsts, point.dst):
             if root is not None and root not in always:
                 kill |= 1 << order.setdefault(root, len(order))
-        if point.kind in ("aug",):
+        if point.kind == "aug":
             kill = 0
         masks.append((gen, kill))
     constant = 0

@@ -7,13 +7,17 @@ is not (work queues, run queues, undo stacks, round robins, registries) differs 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, ContainerSpec, PoolSpec, PutForm, ReleaseForm, TakeForm
-from pool_lint.pools.types import Types
 from pool_lint.walk import names_read, statement_parts, walk_expressions, walk_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pool_lint.pools.types import Types
 
 Key = tuple[object, str]
 
@@ -125,9 +129,7 @@ class Containers:
         scopes: list[ir.Function | None] = [None, *self._tree.functions]
         for scope in scopes:
             body = self._tree.body if scope is None else scope.body
-            self._thrown_away.update(
-                id(stmt.value) for stmt in walk_statements(body) if isinstance(stmt, ir.ExprStmt)
-            )
+            self._thrown_away.update(id(stmt.value) for stmt in walk_statements(body) if isinstance(stmt, ir.ExprStmt))
             for expr in walk_expressions(body):
                 if isinstance(expr, ir.Call):
                     self._scan_call(expr, scope)
@@ -159,7 +161,9 @@ class Containers:
                 elif len(call.args) > 1:
                     use.puts.append(Put(scope, call, PutForm(dotted, arg=1), call.args[1]))
 
-    def _add_call(self, use: ContainerUse, name: str, call: ir.Call, args: list[ir.Expr], scope: ir.Function | None) -> None:
+    def _add_call(
+        self, use: ContainerUse, name: str, call: ir.Call, args: list[ir.Expr], scope: ir.Function | None
+    ) -> None:
         for take in use.container.takes:
             if take.method == name:
                 if name == "popitem" and id(call) in self._thrown_away:
@@ -168,7 +172,11 @@ class Containers:
                 return
         for put in use.container.puts:
             if put.method == name:
-                value = args[put.arg] if len(args) > put.arg else next((v for k, v in call.keywords if k == put.keyword), None)
+                value = (
+                    args[put.arg]
+                    if len(args) > put.arg
+                    else next((v for k, v in call.keywords if k == put.keyword), None)
+                )
                 if value is not None:
                     use.puts.append(Put(scope, call, put, value))
                 return
@@ -215,7 +223,9 @@ class Containers:
             return "given" if self._used_between(put, use, taken) else "turned"
         if scope is not None:
             params = {param.name for param in scope.params[1 if scope.owner is not None else 0 :]}
-            if names & params or (isinstance(value, ir.Call) and params & set(names_read(value)) and RETURNING.match(scope.name)):
+            if names & params or (
+                isinstance(value, ir.Call) and params & set(names_read(value)) and RETURNING.match(scope.name)
+            ):
                 return "param"
             captured = names - scope.assigned
             if captured and self._captured_taken(captured, scope, use):
@@ -294,12 +304,19 @@ class Containers:
             bindings = self._types.attrs_of(owner).get(name, [])
         else:
             bindings, _ = self._types.bindings(name, owner if isinstance(owner, ir.Function) else None)
-        return any(binding.how == "value" and binding.expr is not None and self._is_filling(binding.expr) for binding in bindings)
+        return any(
+            binding.how == "value" and binding.expr is not None and self._is_filling(binding.expr)
+            for binding in bindings
+        )
 
     def _is_filling(self, value: ir.Expr) -> bool:
         """``[make() for ...]``, ``list(boards)``, ``deque(make() for ...)``."""
         if isinstance(value, ir.Comp):
-            return any(isinstance(part, ir.Call) for part in _walk(value.elt)) or not isinstance(value.elt, ir.Name) or True
+            return (
+                any(isinstance(part, ir.Call) for part in _walk(value.elt))
+                or not isinstance(value.elt, ir.Name)
+                or True
+            )
         if isinstance(value, ir.Call):
             return bool(value.args) and not isinstance(value.args[0], (ir.Const, ir.Seq)) and self._types.dotted(value.func) in (
                 "list", "collections.deque", "deque", "set",
@@ -332,7 +349,9 @@ class Containers:
             return False
         if use.given:
             return not any(put.what == "param" for put in use.puts if put not in named)
-        return bool(named) and any(take.function is not None and BORROWING.match(take.function.name) for take in use.takes)
+        return bool(named) and any(
+            take.function is not None and BORROWING.match(take.function.name) for take in use.takes
+        )
 
     def _lends(self, function: ir.Function) -> bool:
         return bool(BORROWING.match(function.name))
@@ -344,9 +363,17 @@ class Containers:
             if function is None:
                 continue
             for stmt in walk_statements(function.body):
-                if isinstance(stmt, ir.Return) and stmt.value is not None and self._alternative(stmt.value, function, use):
+                if (
+                    isinstance(stmt, ir.Return)
+                    and stmt.value is not None
+                    and self._alternative(stmt.value, function, use)
+                ):
                     return True
-                if isinstance(stmt, ir.Assign) and stmt.value is not None and self._alternative(stmt.value, function, use):
+                if (
+                    isinstance(stmt, ir.Assign)
+                    and stmt.value is not None
+                    and self._alternative(stmt.value, function, use)
+                ):
                     return True
             for name, values in self.assigned(function).items():
                 if any(self._takes_from(value, function, use) for value in values) and any(
@@ -427,7 +454,6 @@ class Containers:
             remedy=remedy,
         )
 
-
     def _is_counted(self, use: ContainerUse) -> bool:
         """Whether the class of a container also keeps permits or a count of what is out."""
         owner = use.key[0]
@@ -438,7 +464,9 @@ class Containers:
             if kind is not None and kind.kind == "semaphore":
                 return True
         return any(
-            isinstance(stmt, ir.AugAssign) and isinstance(stmt.target, ir.Attr) and stmt.op in ("AddAssign", "SubtractAssign")
+            isinstance(stmt, ir.AugAssign)
+            and isinstance(stmt.target, ir.Attr)
+            and stmt.op in ("AddAssign", "SubtractAssign")
             for method in owner.methods.values()
             for stmt in walk_statements(method.body)
         )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, PoolSpec, ReleaseForm
-from pool_lint.pools.types import Types
 from pool_lint.walk import names_read, walk_expressions, walk_statements
+
+if TYPE_CHECKING:
+    from pool_lint.pools.types import Types
 
 # A borrow method, and the methods that, given the object, return it.  The pair alone is evidence.
 _PAIRS: dict[str, frozenset[str]] = {
@@ -67,7 +70,12 @@ class DuckPools:
 
     def _scan(self, body: list[ir.Stmt], scope: ir.Function | None) -> None:
         awaited = {id(expr.value) for expr in walk_expressions(body) if isinstance(expr, ir.Await)}
-        awaited |= {id(item.context) for stmt in walk_statements(body) if isinstance(stmt, ir.With) and stmt.is_async for item in stmt.items}
+        awaited |= {
+            id(item.context)
+            for stmt in walk_statements(body)
+            if isinstance(stmt, ir.With) and stmt.is_async
+            for item in stmt.items
+        }
         for expr in walk_expressions(body):
             if not isinstance(expr, ir.Call) or not isinstance(expr.func, ir.Attr):
                 continue

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pool_lint import ir
-from pool_lint.catalog.spec import Catalog, ContainerSpec, PoolSpec
 from pool_lint.walk import path_of, walk_expressions, walk_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pool_lint.catalog.spec import Catalog, ContainerSpec, PoolSpec
 
 Kind = Literal[
     "pool", "instance", "class", "function", "external", "external_instance", "container", "many", "object", "lock",
@@ -58,7 +61,9 @@ _LOCKS = frozenset(
     for module in ("threading", "multiprocessing", "_thread", "gevent.lock", "eventlet.semaphore")
     for name in ("Lock", "RLock", "Condition", "allocate_lock")
 )
-_ASYNC_LOCKS = frozenset(f"{module}.{name}" for module in ("asyncio", "trio", "anyio") for name in ("Lock", "Condition"))
+_ASYNC_LOCKS = frozenset(
+    f"{module}.{name}" for module in ("asyncio", "trio", "anyio") for name in ("Lock", "Condition")
+)
 _SEMAPHORES = frozenset(
     f"{module}.{name}"
     for module in (
@@ -232,7 +237,11 @@ class Types:
                 continue
             out.append(current)
             for base in current.bases:
-                kind = self.of(base, current.parent) if not isinstance(base, ir.Sub) else self.of(base.value, current.parent)
+                kind = (
+                    self.of(base, current.parent)
+                    if not isinstance(base, ir.Sub)
+                    else self.of(base.value, current.parent)
+                )
                 if kind is not None and kind.kind == "class" and kind.klass is not None:
                     stack.append(kind.klass)
         return out
@@ -269,13 +278,12 @@ class Types:
             if found is not None:
                 break
         method = self.method(klass, name)
-        if found is None or (method is not None and found.function is method):
-            if method is not None:
-                decorators = decorator_names(method)
-                if decorators & {"property", "cached_property"}:
-                    found = self._result(method)
-                else:
-                    found = Type("function", function=method, klass=klass)
+        if (found is None or (method is not None and found.function is method)) and method is not None:
+            decorators = decorator_names(method)
+            if decorators & {"property", "cached_property"}:
+                found = self._result(method)
+            else:
+                found = Type("function", function=method, klass=klass)
         if found is None and name.strip("_") in self.catalog.logger_names:
             found = Type("logger")
         self._busy.discard(key)
@@ -292,7 +300,7 @@ class Types:
 
     # Expressions.
 
-    def of(self, expr: ir.Expr, scope: ir.Function | None) -> Type | None:  # noqa: C901, PLR0911, PLR0912 - one case per kind
+    def of(self, expr: ir.Expr, scope: ir.Function | None) -> Type | None:  # noqa: C901, PLR0912 - one case per kind
         """The type of an expression that stands in a function (None: at module level)."""
         if isinstance(expr, ir.Name):
             return self.name_type(expr.id.partition("'")[0] if "'" in expr.id else expr.id, scope)
@@ -364,7 +372,7 @@ class Types:
             return Type("logger") if name.strip("_") in self.catalog.logger_names else None
         return None
 
-    def _call_of(self, expr: ir.Call, scope: ir.Function | None) -> Type | None:  # noqa: C901, PLR0911, PLR0912
+    def _call_of(self, expr: ir.Call, scope: ir.Function | None) -> Type | None:  # noqa: C901, PLR0912
         func = expr.func
         callee = self.of(func, scope)
         if callee is None:
@@ -434,7 +442,7 @@ class Types:
 
     # Annotations.
 
-    def annotation(self, expr: ir.Expr, scope: ir.Function | None) -> Type | None:  # noqa: C901, PLR0911, PLR0912
+    def annotation(self, expr: ir.Expr, scope: ir.Function | None) -> Type | None:
         """What an annotation says a value is."""
         if isinstance(expr, ir.Const):
             if not isinstance(expr.value, str):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pool_lint.finding import Finding, Step
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from pool_lint.analysis import ModuleAnalysis
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,8 @@ from pool_lint.typestate.state import GROUND
 from pool_lint.typestate.verdict import fault_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pool_lint.analysis import ModuleAnalysis
     from pool_lint.finding import Finding
     from pool_lint.rules.base import Rule
@@ -61,7 +62,7 @@ def _borrow_in_try(follow: Follow, fault: Fault) -> Site | None:
     point = follow.points[fault.point]
     cleanups = {number for number, region in point.tries if region in ("final", "handler")}
     for site in follow.sites:
-        if site.kind != "borrow" or (fault.site != GROUND and fault.site != site.index):
+        if site.kind != "borrow" or (fault.site not in (GROUND, site.index)):
             continue
         bodies = {number for number, region in follow.points[site.point].tries if region == "body"}
         if not cleanups & bodies:
@@ -85,7 +86,7 @@ def fault_finding(rule: Rule, placed: Placed) -> Finding:
         went = text_of(node.func.value)
     name = str(fault.name)
     if fault.what == "stale":
-        name = sorted(str(each) for each in site.vars)[0] if site.vars else site.spec.item
+        name = min(str(each) for each in site.vars) if site.vars else site.spec.item
     pool = site.pool or "the pool"
     return rule.at(
         line,

@@ -31,13 +31,14 @@ Good:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pool_lint.rules.base import Rule
 from pool_lint.rules.losses import loss_finding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pool_lint.analysis import ModuleAnalysis
     from pool_lint.finding import Finding
 

@@ -1,4 +1,4 @@
-'''A loop leaves a generator that holds a borrowed object.
+"""A loop leaves a generator that holds a borrowed object.
 
 An async generator that is left early is not closed at once: its `finally` runs when the garbage collector or the
 event loop gets to it, and until then the object stays out.  CPython closes an unnamed synchronous generator at once;
@@ -32,11 +32,10 @@ Good:
         async with aclosing(rows(pool)) as found:
             async for row in found:
                 return row
-'''
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pool_lint import ir
@@ -45,6 +44,8 @@ from pool_lint.typestate.resolve import text_of
 from pool_lint.walk import path_of, walk_expressions, walk_statements
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from pool_lint.analysis import ModuleAnalysis
     from pool_lint.finding import Finding
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pool_lint import ir
-from pool_lint.catalog.spec import PoolSpec
-from pool_lint.flow.cfg import Point, Root
 from pool_lint.typestate.follow import ALT, EXC, NEXT, PERMIT, Follow, Out
 from pool_lint.typestate.resolve import Callee, text_of
 from pool_lint.typestate.state import (
@@ -35,6 +33,12 @@ from pool_lint.typestate.state import (
 )
 from pool_lint.typestate.summary import Returned
 from pool_lint.walk import names_read, path_of, pool_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pool_lint.catalog.spec import PoolSpec
+    from pool_lint.flow.cfg import Point, Root
 
 _ = ALT
 
@@ -100,7 +104,9 @@ def _in_cleanup(follow: Follow, point: Point) -> bool:
 
 def returns(follow: Follow, callee: Callee) -> bool:
     """Whether a call can come back at all."""
-    return not (callee.kind == "function" and callee.function is not None and follow.file.never_returns(callee.function))
+    return not (
+        callee.kind == "function" and callee.function is not None and follow.file.never_returns(callee.function)
+    )
 
 
 def arguments(point: Point, call: ir.Call) -> list[tuple[int | str | None, Root | None, ir.Expr]]:
@@ -117,9 +123,7 @@ def arguments(point: Point, call: ir.Call) -> list[tuple[int | str | None, Root 
 # No object yet.
 
 
-def _ground(
-    follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee
-) -> Iterable[Out]:
+def _ground(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> Iterable[Out]:
     assert point.dst is not None
     dst = point.dst
     outs: list[Out] = []
@@ -127,11 +131,16 @@ def _ground(
         _release_of_nothing(follow, index, point, fact, call, callee)
     elif callee.kind in ("opaque", "function"):
         _maybe_release_of_nothing(follow, index, point, fact, call, callee)
-    if callee.kind == "permit" and callee.name == "acquire" and follow.file.permit_matters(follow.function, callee.pool):
+    if (
+        callee.kind == "permit"
+        and callee.name == "acquire"
+        and follow.file.permit_matters(follow.function, callee.pool)
+    ):
         outs.extend(_take_permit(follow, index, point, fact, callee))
     known = ""
     if callee.kind == "borrow":
-        assert callee.spec is not None and callee.borrow is not None
+        assert callee.spec is not None
+        assert callee.borrow is not None
         ways = callee.borrow.ways
         returned = Returned((), callee.spec, ways, text_of(callee.pool or call.func), pool_path(callee.pool))
         outs.append(_born(follow, index, point, fact, call, returned, own=callee.own, key=0))
@@ -165,9 +174,7 @@ def _born(
 ) -> Out:
     """The fact of an object that this call borrows."""
     assert point.dst is not None
-    number = follow.site_at(
-        (index, key), "borrow", what.spec, index, call, what.ways, what.pool, what.path, own=own
-    )
+    number = follow.site_at((index, key), "borrow", what.spec, index, call, what.ways, what.pool, what.path, own=own)
     now = "call" in what.ways
     role = OBJECT if now else AWAITABLE
     root: Place = (point.dst, *what.where)
@@ -234,14 +241,17 @@ def _map_place(place: Place | None, callee: Callee, call: ir.Call) -> Place | No
 
 
 def _take_permit(follow: Follow, index: int, point: Point, fact: Fact, callee: Callee) -> list[Out]:
-    assert point.dst is not None and callee.pool is not None
+    assert point.dst is not None
+    assert callee.pool is not None
     kind = follow.file.types.of(callee.pool, follow.function)
     waits = kind is not None and kind.dotted.partition(".")[0] in ("asyncio", "trio", "anyio", "curio")
     number = follow.site_at(
         ("permit", index), "permit", PERMIT, index, point.node if isinstance(point.node, ir.Call) else None,
         frozenset(("await",) if waits else ("call",)), text_of(callee.pool), path_of(callee.pool), own=True,
     )  # fmt: skip
-    born = fact._replace(site=number, status=PENDING if waits else HELD).bind(point.dst, [((), AWAITABLE if waits else OBJECT)])
+    born = fact._replace(site=number, status=PENDING if waits else HELD).bind(
+        point.dst, [((), AWAITABLE if waits else OBJECT)]
+    )
     return [(NEXT, born)]
 
 
@@ -392,7 +402,15 @@ def _object(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
 
 
 def _finish(
-    follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee, parts: Parts, *, library: bool = False
+    follow: Follow,
+    index: int,
+    point: Point,
+    fact: Fact,
+    call: ir.Call,
+    callee: Callee,
+    parts: Parts,
+    *,
+    library: bool = False,
 ) -> list[Out]:
     """The ordinary ways out of a call that leaves the object as it is; ``parts`` reach it through the result."""
     assert point.dst is not None
@@ -428,11 +446,14 @@ def _raises_for(follow: Follow, point: Point, fact: Fact, call: ir.Call, callee:
     return raises(follow, point, callee, call)
 
 
-def _release(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> Iterable[Out] | None:
+def _release(
+    follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee
+) -> Iterable[Out] | None:
     """A call of a pool's return method: of this object, of a fresh one in its place, or of another."""
     form = callee.release
     site = follow.sites[fact.site]
-    assert form is not None and callee.pool is not None
+    assert form is not None
+    assert callee.pool is not None
     if form.arg < 0:
         if site.path is not None and pool_path(callee.pool) == site.path and fact.status == HELD:
             return _given_back(follow, index, point, fact)
@@ -449,8 +470,12 @@ def _release(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call
                 _note_pool(follow, fact, callee)
                 return _given_back(follow, index, point, fact)
             return None
-        if fact.status == HELD and site.kind == "borrow" and not site.spec.library and _is_replacement(follow, call, callee) and _same_pool(
-            follow, fact, callee.pool, pool_path(callee.pool)
+        if (
+            fact.status == HELD
+            and site.kind == "borrow"
+            and not site.spec.library
+            and _is_replacement(follow, call, callee)
+            and _same_pool(follow, fact, callee.pool, pool_path(callee.pool))
         ):
             return _given_back(follow, index, point, fact)
         return None
@@ -556,7 +581,13 @@ def _same_pool(follow: Follow, fact: Fact, expr: ir.Expr | None, path: Place | N
     homes = [place for place, role in fact.places if role == POOL]
     if path in homes:
         return True
-    known = [place for place in homes if follow.file.pool_at(place[:-1] if str(place[-1]).startswith("._") and len(place) > len(path) else place, follow.function)]
+    known = [
+        place
+        for place in homes
+        if follow.file.pool_at(
+            place[:-1] if str(place[-1]).startswith("._") and len(place) > len(path) else place, follow.function
+        )
+    ]
     if known and follow.pool_words and all(follow.file.other_pool(place, path, follow.function) for place in known):
         return False
     if path in follow.file.aliases(site.path, follow.function):
@@ -676,9 +707,13 @@ def _on_stack(
             site = follow.sites[fact.site]
             closes = site.spec.with_object == "returns" or bool(site.ways & {"with", "async with"})
             if any(role == GUARD for _, role in parts) or closes:
-                bound = [(rest[1:] if rest and rest[0] == ".it" else rest, role) for rest, role in parts if role != GUARD]
+                bound = [
+                    (rest[1:] if rest and rest[0] == ".it" else rest, role) for rest, role in parts if role != GUARD
+                ]
                 return _guarded_by(follow, index, point, fact, root, bound)
-            return _finish(follow, index, point, fact, call, callee, [part for part in parts if part[1] != GUARD], library=True)
+            return _finish(
+                follow, index, point, fact, call, callee, [part for part in parts if part[1] != GUARD], library=True
+            )
         if any(role == DERIVED for _, role in parts):
             bound = [(rest[1:] if rest and rest[0] == ".it" else rest, role) for rest, role in parts]
             return _finish(follow, index, point, fact, call, callee, bound, library=True)
@@ -714,7 +749,11 @@ def _registers(follow: Follow, point: Point, fact: Fact, call: ir.Call) -> bool:
         if root is not None and any(role == CLOSER for rest, role in fact.below(root) if not rest):
             return True
         if isinstance(where, int):
-            later = [each for position, each, _ in listed if isinstance(position, int) and position > where or isinstance(position, str)]
+            later = [
+                each
+                for position, each, _ in listed
+                if (isinstance(position, int) and position > where) or isinstance(position, str)
+            ]
             if not any(each is not None and any(role == OBJECT for _, role in fact.below(each)) for each in later):
                 continue
             if follow.file.resolver.release_of(expr, follow.function) is not None:
@@ -770,7 +809,11 @@ def _container(
                 elif rest and role == OBJECT and fact.status == HELD:
                     follow.transfer(fact)
                     return ()
-        return [(NEXT, follow.bind(index, point.dst, fact.with_places(places), []))] if places != set(fact.places) else None
+        return (
+            [(NEXT, follow.bind(index, point.dst, fact.with_places(places), []))]
+            if places != set(fact.places)
+            else None
+        )
     if not inside:
         return None
     elements = [(rest[1:], role) for rest, role in inside if rest[0] == "*" or isinstance(rest[0], int)]
@@ -779,7 +822,12 @@ def _container(
         return [(NEXT, follow.bind(index, point.dst, fact.with_places(kept), elements))]
     if name == "popitem":
         kept = {entry for entry in fact.places if entry[0][0] != base or len(entry[0]) == 1}
-        return [(NEXT, follow.bind(index, point.dst, fact.with_places(kept), [((1, *rest), role) for rest, role in elements]))]
+        return [
+            (
+                NEXT,
+                follow.bind(index, point.dst, fact.with_places(kept), [((1, *rest), role) for rest, role in elements]),
+            )
+        ]
     if name == "items":
         return [(NEXT, follow.bind(index, point.dst, fact, [(("*", 1, *rest), role) for rest, role in elements]))]
     if name in ("values", "copy"):
@@ -862,7 +910,10 @@ def _standard(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
         elif name in ("contextlib.closing", "contextlib.aclosing", "contextlib.nullcontext"):
             for rest, role in below:
                 parts.append(((".it", *rest), role))
-                closes = follow.object_release(fact, "close") is not None or follow.object_release(fact, "aclose") is not None
+                closes = (
+                    follow.object_release(fact, "close") is not None
+                    or follow.object_release(fact, "aclose") is not None
+                )
                 if not rest and role == OBJECT and closes and name != "contextlib.nullcontext":
                     parts.append(((), GUARD))
         elif name == "functools.partial":
@@ -878,7 +929,8 @@ def _standard(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
     if name in ("list", "tuple", "set", "sorted", "dict", "frozenset"):
         parts = [part for part in parts if part[0] or part[1] != DERIVED]
     library = any(
-        root is not None and any(role in (OBJECT, DERIVED) for rest, role in fact.below(root) if not rest) for _, root, _ in listed
+        root is not None and any(role in (OBJECT, DERIVED) for rest, role in fact.below(root) if not rest)
+        for _, root, _ in listed
     )
     if name in ("contextlib.closing", "contextlib.aclosing", "contextlib.nullcontext", "functools.partial"):
         return [(NEXT, follow.bind(index, point.dst, fact, parts))]
@@ -900,13 +952,19 @@ def _param_for(callee: Callee, where: int | str | None) -> str | None:
 def _function(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> Iterable[Out]:
     """A function of this file: what it does with the object is in its summary."""
     function = callee.function
-    assert function is not None and point.dst is not None
+    assert function is not None
+    assert point.dst is not None
     site = follow.sites[fact.site]
     entries: list[Place] = []
     derived_in = False
     if callee.bound and point.srcs[0] is not None and isinstance(call.func, ir.Attr) and function.params:
         for rest, role in fact.below(point.srcs[0]):
-            if role == OBJECT and rest and isinstance(rest[0], str) and follow.file.mentions(function, rest[0].lstrip(".")):
+            if (
+                role == OBJECT
+                and rest
+                and isinstance(rest[0], str)
+                and follow.file.mentions(function, rest[0].lstrip("."))
+            ):
                 entries.append((function.params[0].name, *rest))
     closes = False
     for where, root, _expr in arguments(point, call):
@@ -972,10 +1030,9 @@ def _function(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
                 continue
             if site.kind == "param":
                 site.released_to.add(path)
-            elif site.kind == "borrow":
-                if not _same_pool(follow, fact, None, path):
-                    follow.report("wrong", index, fact)
-                    site.wrong_pool = True
+            elif site.kind == "borrow" and not _same_pool(follow, fact, None, path):
+                follow.report("wrong", index, fact)
+                site.wrong_pool = True
         after = follow.give_back(index, fact)
         if effect.raises and raises(follow, point, callee, call):
             outs.extend(follow.raising(after))
@@ -1010,7 +1067,8 @@ def _second_by_helper(
 def _constructor(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> Iterable[Out]:
     """An instance of a class of this file is made with the object: it may keep it."""
     klass = callee.klass
-    assert klass is not None and point.dst is not None
+    assert klass is not None
+    assert point.dst is not None
     site = follow.sites[fact.site]
     given: list[str] = []
     touched = False
@@ -1048,10 +1106,19 @@ def _constructor(follow: Follow, index: int, point: Point, fact: Fact, call: ir.
 def _permit_call(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> Iterable[Out]:
     assert point.dst is not None
     site = follow.sites[fact.site]
-    if callee.kind == "permit" and callee.name == "release" and callee.pool is not None and path_of(callee.pool) == site.path:
+    if (
+        callee.kind == "permit"
+        and callee.name == "release"
+        and callee.pool is not None
+        and path_of(callee.pool) == site.path
+    ):
         site.returned = True
         return ()
-    if callee.kind == "function" and callee.function is not None and follow.file.releases_permit(callee.function, site.path):
+    if (
+        callee.kind == "function"
+        and callee.function is not None
+        and follow.file.releases_permit(callee.function, site.path)
+    ):
         site.returned = True
         return ()
     if _registers_permit(follow, call, site.path):
@@ -1063,7 +1130,10 @@ def _permit_call(follow: Follow, index: int, point: Point, fact: Fact, call: ir.
     if callee.kind == "std" and callee.name in ("heapq.heappop", "heapq.heappush"):
         return [(NEXT, follow.bind(index, point.dst, fact, []))]
     if isinstance(call.func, ir.Attr) and follow.file.is_own_container(call.func.value, follow.function):
-        outs = [(EXC, fact._replace(exc=OWN + name)) for name in ("IndexError", "KeyError", "queue.Empty", "asyncio.QueueEmpty")]
+        outs = [
+            (EXC, fact._replace(exc=OWN + name))
+            for name in ("IndexError", "KeyError", "queue.Empty", "asyncio.QueueEmpty")
+        ]
         if call.func.name not in ("pop", "popleft", "get", "get_nowait", "popitem"):
             outs = []
         return [*outs, (NEXT, follow.bind(index, point.dst, fact, []))]
@@ -1094,7 +1164,9 @@ _QUIET = frozenset(
         "isinstance", "id", "type", "str", "hasattr", "frozenset",
     )
 )  # fmt: skip
-_REGISTERING = frozenset(("add_done_callback", "callback", "push_async_callback", "addCleanup", "addfinalizer", "add_finalizer"))
+_REGISTERING = frozenset(
+    ("add_done_callback", "callback", "push_async_callback", "addCleanup", "addfinalizer", "add_finalizer")
+)
 _DESTROYING = frozenset(
     (
         "close", "aclose", "terminate", "disconnect", "shutdown", "kill", "stop", "quit", "dispose", "destroy", "abort",

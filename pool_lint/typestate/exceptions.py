@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pool_lint import ir
-from pool_lint.catalog.spec import Catalog, PoolSpec
-from pool_lint.pools.types import Types
 from pool_lint.typestate.state import ANY, CANCELLED, EXIT, LIBRARY, OWN, THROWN
+
+if TYPE_CHECKING:
+    from pool_lint.catalog.spec import Catalog, PoolSpec
+    from pool_lint.pools.types import Types
 
 Match = Literal["yes", "no", "maybe"]
 
@@ -85,7 +87,9 @@ class Exceptions:
         if self._catalog.covers(names, spec):
             return "yes"
         related = any(
-            self._catalog.catches(name, error) or self._catalog.catches(error, name) for name in names for error in spec.errors
+            self._catalog.catches(name, error) or self._catalog.catches(error, name)
+            for name in names
+            for error in spec.errors
         )
         if related:
             return "maybe"

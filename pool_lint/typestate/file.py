@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pool_lint import ir
 from pool_lint.catalog.spec import Catalog, PoolSpec
-from pool_lint.config import Settings
 from pool_lint.flow.build import build_cfg
 from pool_lint.flow.cfg import RET, Cfg, Point, Root
 from pool_lint.flow.live import live_roots
@@ -17,9 +17,25 @@ from pool_lint.pools.types import Types, decorator_names
 from pool_lint.typestate.exceptions import Exceptions
 from pool_lint.typestate.follow import Follow, TooComplex, tested_paths
 from pool_lint.typestate.resolve import Callee, Resolver
-from pool_lint.typestate.state import AWAITABLE, CLOSER, DERIVED, GROUND, GUARD, HELD, NONE, OBJECT, RETURNED, Fact, Place, Site
+from pool_lint.typestate.state import (
+    AWAITABLE,
+    CLOSER,
+    DERIVED,
+    GROUND,
+    GUARD,
+    HELD,
+    NONE,
+    OBJECT,
+    RETURNED,
+    Fact,
+    Place,
+    Site,
+)
 from pool_lint.typestate.summary import Effect, Returned, Summary
 from pool_lint.walk import names_read, path_of, statement_parts, walk_expressions, walk_statements
+
+if TYPE_CHECKING:
+    from pool_lint.config import Settings
 
 _NOTHING = PoolSpec(id="anything", library="", classes=(), item="object", borrows=(), releases=(), remedy="")
 _LENDERS = frozenset(("contextmanager", "asynccontextmanager"))
@@ -127,7 +143,9 @@ class FileAnalysis:
                 if point.kind == "call" and isinstance(point.node, ir.Call):
                     callee = self.resolver.callee(point.node, cfg.function)
                     if callee.kind in ("release", "function"):
-                        names.update((root,) for root in point.srcs[1:] if isinstance(root, str) and callee.kind == "release")
+                        names.update(
+                            (root,) for root in point.srcs[1:] if isinstance(root, str) and callee.kind == "release"
+                        )
             found = self._keys[cfg] = tested_paths(cfg) | names
         return found
 
@@ -139,7 +157,9 @@ class FileAnalysis:
 
     def _calls(self, function: ir.Function) -> list[Callee]:
         return [
-            self.resolver.callee(expr, function) for expr in walk_expressions(function.body) if isinstance(expr, ir.Call)
+            self.resolver.callee(expr, function)
+            for expr in walk_expressions(function.body)
+            if isinstance(expr, ir.Call)
         ]
 
     def _borrows(self, function: ir.Function) -> bool:
@@ -177,7 +197,9 @@ class FileAnalysis:
             follow = Follow(self, cfg)
             follow.run()
             again = frozenset(
-                site.point for site in follow.sites if not site.returned and site.kind == "borrow" and (site.unseen or follow.yields)
+                site.point
+                for site in follow.sites
+                if not site.returned and site.kind == "borrow" and (site.unseen or follow.yields)
             )
             if again:
                 lenient = again
@@ -236,9 +258,13 @@ class FileAnalysis:
             return Summary()
         follow = outcome.follow
         lender = self.is_lender(function)
-        holds = function.is_generator and not lender and (
-            any(fact.site != GROUND and follow.sites[fact.site].kind == "borrow" for _, fact in follow.yields)
-            or self._reyields(function)
+        holds = (
+            function.is_generator
+            and not lender
+            and (
+                any(fact.site != GROUND and follow.sites[fact.site].kind == "borrow" for _, fact in follow.yields)
+                or self._reyields(function)
+            )
         )
         decorated = bool(self.decorators(function) - _PLAIN_DECORATORS)
         may_raise = decorated or any(True for _ in follow.fails)
@@ -296,9 +322,12 @@ class FileAnalysis:
     def _reyields(self, function: ir.Function) -> bool:
         """Whether a generator passes on what another one yields that holds a borrow."""
         for stmt in walk_statements(function.body):
-            if isinstance(stmt, ir.For) and isinstance(stmt.iter, ir.Call) and self.generator_holds(stmt.iter, function):
-                if any(isinstance(expr, ir.Yield) for expr in walk_expressions(stmt.body)):
-                    return True
+            if (
+                isinstance(stmt, ir.For)
+                and isinstance(stmt.iter, ir.Call)
+                and self.generator_holds(stmt.iter, function)
+            ) and any(isinstance(expr, ir.Yield) for expr in walk_expressions(stmt.body)):
+                return True
         return any(
             isinstance(expr, ir.Yield) and expr.delegates and isinstance(expr.value, ir.Call)
             and self.generator_holds(expr.value, function)
@@ -340,7 +369,11 @@ class FileAnalysis:
         if not self._returns_something(function):
             return ()
         for (owner, name), use in self.containers.uses.items():
-            if not isinstance(owner, ir.Klass) or owner not in self.types.bases_of(klass) or not self.mentions(function, name):
+            if (
+                not isinstance(owner, ir.Klass)
+                or owner not in self.types.bases_of(klass)
+                or not self.mentions(function, name)
+            ):
                 continue
             own = function.params[0].name if function.params else "self"
             expr = ir.Attr(0, 0, ir.Name(0, 0, own), name)
@@ -378,7 +411,9 @@ class FileAnalysis:
             last = self.types.dotted(function.returns).rpartition(".")[2]
             if last in ("NoReturn", "Never"):
                 return True
-        if any(isinstance(stmt, ir.Return) for stmt in walk_statements(function.body)) or not self._ends_in_raise(function.body):
+        if any(isinstance(stmt, ir.Return) for stmt in walk_statements(function.body)) or not self._ends_in_raise(
+            function.body
+        ):
             return False
         return self.summary(function).never_returns
 
@@ -463,9 +498,7 @@ class FileAnalysis:
             outcomes.add("held" if not site.transferred else "stored")
         pools = tuple(sorted(site.released_to, key=repr))
         uses = self._uses(function, str(place[0]))
-        raises = any(
-            fact.site != GROUND and (fact.status == HELD or fact.via == "leaving") for fact in follow.fails
-        )
+        raises = any(fact.site != GROUND and (fact.status == HELD or fact.via == "leaving") for fact in follow.fails)
         return Effect(frozenset(outcomes), pools, tuple(sorted(results, key=repr)), site.unseen, uses, raises)
 
     def _uses(self, function: ir.Function, name: str) -> bool:
@@ -496,19 +529,21 @@ class FileAnalysis:
             for expr in walk_expressions(each.body):
                 if not isinstance(expr, ir.Call):
                     continue
-                if isinstance(expr.func, ir.Attr) and isinstance(expr.func.value, ir.Name) and expr.func.value.id == name:
-                    if expr.func.name in self.object_releases:
-                        return True
-                if any(isinstance(arg, ir.Name) and arg.id == name for arg in (*expr.args, *(v for _, v in expr.keywords))):
-                    if self.resolver.callee(expr, each).kind in ("release", "function"):
-                        return True
+                if (
+                    isinstance(expr.func, ir.Attr)
+                    and isinstance(expr.func.value, ir.Name)
+                    and expr.func.value.id == name
+                ) and expr.func.name in self.object_releases:
+                    return True
+                if any(
+                    isinstance(arg, ir.Name) and arg.id == name for arg in (*expr.args, *(v for _, v in expr.keywords))
+                ) and self.resolver.callee(expr, each).kind in ("release", "function"):
+                    return True
         return False
 
     def _outer_names(self, function: ir.Function) -> set[str]:
         own = function.assigned - function.outer
-        return {
-            expr.id for expr in walk_expressions(function.body) if isinstance(expr, ir.Name) and expr.id not in own
-        }
+        return {expr.id for expr in walk_expressions(function.body) if isinstance(expr, ir.Name) and expr.id not in own}
 
     def releases_none(self, function: ir.Function, param: str) -> bool:
         """Whether a helper gives its parameter back even if that is None."""
@@ -553,7 +588,9 @@ class FileAnalysis:
             self._mentions[function] = frozenset(names)
             for callee in self._calls(function):
                 if callee.kind == "function" and callee.function is not None and callee.bound:
-                    names |= self._mentions.get(callee.function, frozenset()) if callee.function in self._mentions else set()
+                    names |= (
+                        self._mentions.get(callee.function, frozenset()) if callee.function in self._mentions else set()
+                    )
                     if callee.function not in self._mentions:
                         self.mentions(callee.function, name)
                         names |= self._mentions[callee.function]
@@ -589,14 +626,19 @@ class FileAnalysis:
             if sum(len(_alternatives(value)) for value in values) < 2:  # noqa: PLR2004 - a choice has at least two
                 continue
             kind = self.types.name_type(name, function)
-            if kind is not None and kind.kind == "pool":
-                out.add(name)
-            elif kind is not None and kind.kind == "instance" and kind.klass is not None and self._is_pool_class(kind.klass):
+            if (kind is not None and kind.kind == "pool") or (
+                kind is not None
+                and kind.kind == "instance"
+                and kind.klass is not None
+                and self._is_pool_class(kind.klass)
+            ):
                 out.add(name)
         return frozenset(out)
 
     def _is_pool_class(self, klass: ir.Klass) -> bool:
-        return any(isinstance(owner, ir.Klass) and owner in self.types.bases_of(klass) for owner, _ in self.containers.uses)
+        return any(
+            isinstance(owner, ir.Klass) and owner in self.types.bases_of(klass) for owner, _ in self.containers.uses
+        )
 
     def pool_at(self, path: Place, function: ir.Function) -> bool:
         """Whether a path that stays what it is (a parameter, an attribute, a global) is a pool."""
@@ -609,7 +651,9 @@ class FileAnalysis:
         kind = self.types.of(expr, function)
         if kind is None:
             return False
-        return kind.kind == "pool" or (kind.kind == "instance" and kind.klass is not None and self._is_pool_class(kind.klass))
+        return kind.kind == "pool" or (
+            kind.kind == "instance" and kind.klass is not None and self._is_pool_class(kind.klass)
+        )
 
     def handle_names(self, function: ir.Function) -> frozenset[Root]:
         """The variables of a function that are given something borrowed."""
@@ -691,7 +735,9 @@ class FileAnalysis:
         if not self.may_raise(function):
             return True
         params = [param.name for param in function.params if param.kind == "positional"]
-        params = params[1:] if function.owner is not None and "staticmethod" not in self.decorators(function) else params
+        params = (
+            params[1:] if function.owner is not None and "staticmethod" not in self.decorators(function) else params
+        )
         if not params or function.is_generator:
             return False
         effect = self.effect(function, (params[0],), None)
@@ -753,8 +799,10 @@ class FileAnalysis:
 
     def note_attr_site(self, function: ir.Function, attr: str, follow: Follow, site: Site) -> None:
         owner = function.owner
-        if owner is not None and site.kind == "borrow" and not any(
-            kept.follow is follow and kept.site is site and kept.attr == attr for kept in self.attr_sites
+        if (
+            owner is not None
+            and site.kind == "borrow"
+            and not any(kept.follow is follow and kept.site is site and kept.attr == attr for kept in self.attr_sites)
         ):
             self.attr_sites.append(AttrSite(owner, attr, function, follow, site))
 
@@ -837,7 +885,11 @@ class FileAnalysis:
             if isinstance(stmt, ir.Assign) and stmt.value is not None:
                 pairs = [(target, stmt.value) for target in stmt.targets]
                 for target, value in pairs:
-                    if isinstance(target, ir.Seq) and isinstance(value, ir.Seq) and len(target.items) == len(value.items):
+                    if (
+                        isinstance(target, ir.Seq)
+                        and isinstance(value, ir.Seq)
+                        and len(target.items) == len(value.items)
+                    ):
                         both = list(zip(target.items, value.items, strict=True))
                     else:
                         both = [(target, value)]
@@ -864,7 +916,13 @@ class FileAnalysis:
                 if callee.kind == "function" and callee.function is not None:
                     return True
             if isinstance(expr.func, ir.Attr) and is_it(expr.func.value):
-                if expr.func.name in self.object_releases or expr.func.name in ("close", "aclose", "release", "__exit__", "__aexit__"):
+                if expr.func.name in self.object_releases or expr.func.name in (
+                    "close",
+                    "aclose",
+                    "release",
+                    "__exit__",
+                    "__aexit__",
+                ):
                     return True
         return False
 
@@ -876,7 +934,13 @@ class FileAnalysis:
         init = self.types.method(klass, "__init__")
         if init is not None:
             params = [param.name for param in init.params][1:]
-            name = where if isinstance(where, str) else params[where] if isinstance(where, int) and where < len(params) else None
+            name = (
+                where
+                if isinstance(where, str)
+                else params[where]
+                if isinstance(where, int) and where < len(params)
+                else None
+            )
             if name is None:
                 return []
             own = init.params[0].name
@@ -925,7 +989,8 @@ class FileAnalysis:
             params = {param.name for param in function.params}
             for place, value in pairs:
                 single = all(
-                    len(each) > 1 or str(each[0]) in params or counts.get(str(each[0]), 0) <= 1 for each in (place, value)
+                    len(each) > 1 or str(each[0]) in params or counts.get(str(each[0]), 0) <= 1
+                    for each in (place, value)
                 )
                 if single:
                     table.setdefault(place, set()).add(value)
@@ -969,9 +1034,7 @@ class FileAnalysis:
             return len(ends_came) > 1 and ends_came != ends_went
         if all(place[0] == "?" for place in ends_came) or all(place[0] == "?" for place in ends_went):
             return False
-        if self._same_attr(ends_came, ends_went, function):
-            return False
-        return True
+        return not self._same_attr(ends_came, ends_went, function)
 
     def _other_item(self, came: Place, went: Place, function: ir.Function) -> bool:
         """Whether two items of a mapping of pools, or an item and a loop's variable, are different pools."""
@@ -1029,7 +1092,9 @@ class FileAnalysis:
                     mine: set[Place] = {place}
                     if len(place) == 2 and isinstance(place[1], str):
                         for binding in self.types.attrs_of(owner).get(place[1].lstrip("."), []):
-                            value = path_of(binding.expr) if binding.expr is not None and binding.how == "value" else None
+                            value = (
+                                path_of(binding.expr) if binding.expr is not None and binding.how == "value" else None
+                            )
                             if value is not None:
                                 mine.add(value)
                     values.append(mine)
@@ -1057,9 +1122,7 @@ class FileAnalysis:
 
     def _returns_something(self, function: ir.Function) -> bool:
         return any(
-            isinstance(stmt, ir.Return)
-            and stmt.value is not None
-            and not (isinstance(stmt.value, ir.Const))
+            isinstance(stmt, ir.Return) and stmt.value is not None and not (isinstance(stmt.value, ir.Const))
             for stmt in walk_statements(function.body)
         )
 
@@ -1080,7 +1143,9 @@ class FileAnalysis:
     def is_count(self, function: ir.Function, attr: str) -> bool:
         """Whether an attribute counts what a pool has lent, against a limit."""
         owner = function.owner
-        if owner is None or not (self.is_lender(function) or (self._returns_something(function) and not function.is_generator)):
+        if owner is None or not (
+            self.is_lender(function) or (self._returns_something(function) and not function.is_generator)
+        ):
             return False
         lowered = compared = here = False
         for klass in self.family(owner):
@@ -1127,19 +1192,30 @@ def _alternatives(value: ir.Expr) -> list[ir.Expr]:
         return [*_alternatives(value.body), *_alternatives(value.orelse)]
     if isinstance(value, ir.Bool):
         return [*_alternatives(value.left), *_alternatives(value.right)]
-    if isinstance(value, ir.Call) and isinstance(value.func, ir.Attr) and value.func.name == "get" and len(value.args) == 2:  # noqa: PLR2004
+    if (
+        isinstance(value, ir.Call)
+        and isinstance(value.func, ir.Attr)
+        and value.func.name == "get"
+        and len(value.args) == 2
+    ):
         return [value.args[1], ir.Sub(value.line, value.col, value.func.value, value.args[0])]
     return [value]
 
 
 _LONGEST = 6
 _ORDERING = frozenset(("<", "<=", ">", ">=", "=="))
-_PLAIN_DECORATORS = frozenset(("staticmethod", "classmethod", "property", "override", "abstractmethod", "final", *_LENDERS))
+_PLAIN_DECORATORS = frozenset(
+    ("staticmethod", "classmethod", "property", "override", "abstractmethod", "final", *_LENDERS)
+)
 _QUIET_CONTEXTS = frozenset(
     (
-        "contextlib.suppress", "contextlib.nullcontext", "contextlib.ExitStack", "contextlib.AsyncExitStack",
-        "contextlib.closing", "contextlib.aclosing",
-    )  # fmt: skip
+        "contextlib.suppress",
+        "contextlib.nullcontext",
+        "contextlib.ExitStack",
+        "contextlib.AsyncExitStack",
+        "contextlib.closing",
+        "contextlib.aclosing",
+    )
 )
 _CLOSING = frozenset(
     (

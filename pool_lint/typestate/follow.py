@@ -8,7 +8,6 @@ answer does not depend on the order of the work (a distributive analysis over fi
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,6 +48,8 @@ from pool_lint.typestate.state import (
 from pool_lint.walk import path_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from pool_lint.typestate.file import FileAnalysis
 
 Out = tuple[str, Fact]
@@ -124,7 +125,9 @@ class Follow:
         self._greenlets = file.greenlets
         self.setting = file.settings.may_raise
         self._decorators = file.decorators(self.function)
-        self._own_name = self.function.params[0].name if self.function.owner is not None and self.function.params else ""
+        self._own_name = (
+            self.function.params[0].name if self.function.owner is not None and self.function.params else ""
+        )
         self._closers = {} if plain else file.named_closures(self.function)
         self._recorded: set[object] = set()
         self._used = False
@@ -197,7 +200,9 @@ class Follow:
             kept = tuple(
                 entry
                 for entry in places
-                if entry[0][0] in live or (held and isinstance(entry[0][0], str)) or (entry[0][0] == self._own_name and held)
+                if entry[0][0] in live
+                or (held and isinstance(entry[0][0], str))
+                or (entry[0][0] == self._own_name and held)
             )
             if kept != places:
                 fact = fact._replace(places=kept)
@@ -208,11 +213,18 @@ class Follow:
         if fact.seen and not all(loop in live for loop in fact.seen):
             fact = fact._replace(seen=tuple(loop for loop in fact.seen if loop in live))
         if fact.site != GROUND:
-            if fact.status != HELD and not any(role != POOL for _, role in fact.places) and not (
-                self._entries and fact.status == RETURNED
+            if (
+                fact.status != HELD
+                and not any(role != POOL for _, role in fact.places)
+                and not (self._entries and fact.status == RETURNED)
             ):
                 return None
-            if fact.status == HELD and not fact.holds() and self.sites[fact.site].kind != "permit" and not _is_leaving(fact):
+            if (
+                fact.status == HELD
+                and not fact.holds()
+                and self.sites[fact.site].kind != "permit"
+                and not _is_leaving(fact)
+            ):
                 self._dropped(source, fact)
                 return None
         elif fact.env:
@@ -404,7 +416,11 @@ class Follow:
             return ((NEXT, fact),)
         parts = fact.below(src) if src is not None else []
         known = fact.known((src,)) if src is not None and fact.env else ""
-        if not known and isinstance(src, str) and (point.dst in self._pool_names or isinstance(point.dst, int) and self._pool_names):
+        if (
+            not known
+            and isinstance(src, str)
+            and (point.dst in self._pool_names or (isinstance(point.dst, int) and self._pool_names))
+        ):
             known = self._pool_word((src,))
         return ((NEXT, self.bind(index, point.dst, fact, parts, known)),)
 
@@ -420,14 +436,13 @@ class Follow:
         fact = fact.bind(dst, parts)
         if known and ((dst,) in self.keys or isinstance(dst, int)):
             fact = fact.know((dst,), known)
-        if isinstance(dst, str) and parts and fact.site != GROUND:
-            if ((), OBJECT) in parts:
-                self.sites[fact.site].vars.add(dst)
-                closers = self._closers.get(dst)
-                if closers:
-                    places = set(fact.places)
-                    places.update(((name,), role) for name, role in closers)
-                    fact = fact.with_places(places)
+        if isinstance(dst, str) and parts and fact.site != GROUND and ((), OBJECT) in parts:
+            self.sites[fact.site].vars.add(dst)
+            closers = self._closers.get(dst)
+            if closers:
+                places = set(fact.places)
+                places.update(((name,), role) for name, role in closers)
+                fact = fact.with_places(places)
         return fact
 
     def _pool_word(self, path: Place) -> str:
@@ -442,7 +457,17 @@ class Follow:
     def _const(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         assert point.dst is not None
         value = point.node
-        known = NONE if value is None else TRUE if value is True else FALSE if value is False else TRUTHY if value else FALSY
+        known = (
+            NONE
+            if value is None
+            else TRUE
+            if value is True
+            else FALSE
+            if value is False
+            else TRUTHY
+            if value
+            else FALSY
+        )
         return ((NEXT, self.bind(index, point.dst, fact, [], known)),)
 
     def _delete(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
@@ -457,7 +482,9 @@ class Follow:
             if self._pool_names and isinstance(point.node, ir.Attr):
                 path = path_of(point.node)
                 known = self._pool_word(path) if path is not None else ""
-            return ((NEXT, self.bind(index, dst, fact, [], known) if known else fact.forget(dst) if fact.env else fact),)
+            return (
+                (NEXT, self.bind(index, dst, fact, [], known) if known else fact.forget(dst) if fact.env else fact),
+            )
         selector = "." + point.name
         parts: list[tuple[Place, str]] = []
         for rest, role in fact.below(src) if src is not None else ():
@@ -490,7 +517,9 @@ class Follow:
         selector = "." + point.name
         if fact.places and base is not None:
             kept = {
-                entry for entry in fact.places if not (entry[0][0] == base and len(entry[0]) > 1 and entry[0][1] == selector)
+                entry
+                for entry in fact.places
+                if not (entry[0][0] == base and len(entry[0]) > 1 and entry[0][1] == selector)
             }
             if len(kept) != len(fact.places):
                 fact = fact.with_places(kept)
@@ -541,9 +570,7 @@ class Follow:
         key = point.node.value if isinstance(point.node, ir.Const) and isinstance(point.node.value, int) else None
         parts: list[tuple[Place, str]] = []
         for rest, role in fact.below(src) if src is not None else ():
-            if rest and (rest[0] == "*" or rest[0] == key or (key is None and isinstance(rest[0], int))):
-                parts.append((rest[1:], role))
-            elif rest and isinstance(key, int) and key < 0 and isinstance(rest[0], int):
+            if (rest and (rest[0] == "*" or rest[0] == key or (key is None and isinstance(rest[0], int)))) or (rest and isinstance(key, int) and key < 0 and isinstance(rest[0], int)):
                 parts.append((rest[1:], role))
             elif not rest and role in (OBJECT, DERIVED) and fact.status == RETURNED and self.is_use(fact, index):
                 self.report("use", index, fact)
@@ -572,8 +599,11 @@ class Follow:
                 self.report("use", index, fact)
                 return ()
             return ((NEXT, fact),)
-        if self.sites[fact.site].own and isinstance(point.node, ir.Call) and isinstance(point.node.func, ir.Attr) and (
-            self.file.is_own_container(point.node.func.value, self.function)
+        if (
+            self.sites[fact.site].own
+            and isinstance(point.node, ir.Call)
+            and isinstance(point.node.func, ir.Attr)
+            and (self.file.is_own_container(point.node.func.value, self.function))
         ):
             # A pool notes what it has lent (`self._busy.add(x)`): bookkeeping, not a transfer.
             # In a handler it sets aside what is broken (`self._broken.append(x)`): there it stays.
@@ -611,7 +641,7 @@ class Follow:
                 continue
             for rest, role in fact.below(root):
                 if point.name == "spread":
-                    parts.append((rest if rest else ("*",), role))
+                    parts.append((rest or ("*",), role))
                 else:
                     parts.append(((position if point.name == "tuple" else "*", *rest), role))
         if fact.status == RETURNED and any(role == OBJECT for _, role in parts) and False:
@@ -651,7 +681,15 @@ class Follow:
         if fact.site == GROUND:
             if node.op == "AddAssign" and base == self._own_name and self.file.is_count(self.function, point.name):
                 site = self.site_at(
-                    ("count", index), "permit", _PERMIT, index, None, frozenset(), f"{text_of(node.target)}", path, own=True
+                    ("count", index),
+                    "permit",
+                    _PERMIT,
+                    index,
+                    None,
+                    frozenset(),
+                    f"{text_of(node.target)}",
+                    path,
+                    own=True,
                 )
                 outs.append((NEXT, fact._replace(site=site, status=HELD)))
             outs.append((NEXT, fact))
@@ -667,9 +705,7 @@ class Follow:
         outs: list[Out] = []
         parts = fact.below(src) if src is not None and fact.site != GROUND else []
         direct = self.file.is_direct_unpack(self.cfg, index)
-        if not direct and not any(rest for rest, _ in parts) and self.setting != "handle" and fact.status != "":
-            outs.extend(self.raising(fact))
-        elif fact.site == GROUND and not direct:
+        if (not direct and not any(rest for rest, _ in parts) and self.setting != "handle" and fact.status != "") or (fact.site == GROUND and not direct):
             outs.extend(self.raising(fact))
         after = fact
         for position, dst in enumerate(point.dsts):
@@ -724,7 +760,11 @@ class Follow:
         if not self._ends_here(point, fact, index):
             library = any(role in (RESULT, DERIVED) and not rest for rest, role in parts)
             outs.extend(self.raising(fact, library=library, waits=True))
-        if fact.status == RETURNED and any(role == DERIVED and not rest for rest, role in parts) and self.is_use(fact, index):
+        if (
+            fact.status == RETURNED
+            and any(role == DERIVED and not rest for rest, role in parts)
+            and self.is_use(fact, index)
+        ):
             self.report("use", index, fact)
             return ()
         kept = [part for part in parts if part[1] != RESULT]
@@ -737,7 +777,11 @@ class Follow:
         if not isinstance(node, ir.Await):
             return False
         call: ir.Expr = node.value
-        while isinstance(call, ir.Call) and self.file.types.dotted(call.func) in ("asyncio.shield", "asyncio.wait_for") and call.args:
+        while (
+            isinstance(call, ir.Call)
+            and self.file.types.dotted(call.func) in ("asyncio.shield", "asyncio.wait_for")
+            and call.args
+        ):
             call = call.args[0]
         if not isinstance(call, ir.Call):
             return False
@@ -810,7 +854,10 @@ class Follow:
                 return ((ALT, fact),)
             if known == UNBOUND:
                 return ()  # a NameError
-            return ((NEXT, self._learn(fact, path, TRUTHY)), (ALT, self._learn(fact, path, FALSY if known != NOT_NONE else FALSY)))
+            return (
+                (NEXT, self._learn(fact, path, TRUTHY)),
+                (ALT, self._learn(fact, path, FALSY if known != NOT_NONE else FALSY)),
+            )
         if known == NONE:
             return ((NEXT, fact),)
         if known in (TRUE, FALSE, TRUTHY, NOT_NONE) or known.startswith("@"):
@@ -875,7 +922,11 @@ class Follow:
         parts = fact.below(src) if src is not None else []
         inside = [part for part in parts if part[0]]
         outs = []
-        if fact.status == RETURNED and any(not rest and role == DERIVED for rest, role in parts) and self.is_use(fact, index):
+        if (
+            fact.status == RETURNED
+            and any(not rest and role == DERIVED for rest, role in parts)
+            and self.is_use(fact, index)
+        ):
             self.report("use", index, fact)
             return ()
         if not inside and not self._iterates_safely(point) and self.setting != "handle":
@@ -890,11 +941,12 @@ class Follow:
         node = point.node
         if isinstance(node, (ir.Seq, ir.Const, ir.DictLit)):
             return True
-        return isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id in ("range",)
+        return isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id == "range"
 
     def _step(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         src, dst = point.srcs[0], point.dst
-        assert dst is not None and src is not None
+        assert dst is not None
+        assert src is not None
         if fact.site == GROUND:
             outs = [] if self._iterates_safely(point) else list(self.raising(fact))
             return [*outs, (NEXT, fact.forget(dst) if fact.env else fact), (ALT, fact)]
@@ -922,7 +974,9 @@ class Follow:
     def _enter(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         context, dst = point.srcs[0], point.dst
         item = point.node
-        assert context is not None and dst is not None and isinstance(item, ir.WithItem)
+        assert context is not None
+        assert dst is not None
+        assert isinstance(item, ir.WithItem)
         waits = point.name == "async"
         quiet = self.file.is_quiet_with(item.context, self.function)
         if fact.site == GROUND:
@@ -935,8 +989,10 @@ class Follow:
             places = {entry for entry in held.places if entry[1] != AWAITABLE} | {((context,), GUARD)}
             bound = [(rest, OBJECT) for rest, role in parts if role == AWAITABLE]
             return ((NEXT, self.bind(index, dst, held.with_places(places), bound, TRUTHY)),)
-        if fact.status == RETURNED and self.is_use(fact, index) and any(
-            role in (OBJECT, DERIVED) and not rest for rest, role in parts
+        if (
+            fact.status == RETURNED
+            and self.is_use(fact, index)
+            and any(role in (OBJECT, DERIVED) and not rest for rest, role in parts)
         ):
             self.report("use", index, fact)
             return ()
@@ -1013,7 +1069,9 @@ class Follow:
                     if role in (OBJECT, DERIVED) and not rest:
                         parts.append(((), DERIVED))
                 elif role in (OBJECT, DERIVED, CLOSER, GUARD) and isinstance(point.node, ir.Function):
-                    closes = role in (OBJECT, CLOSER) and self.file.closes(point.node, (name, *rest), self.sites[fact.site].spec)
+                    closes = role in (OBJECT, CLOSER) and self.file.closes(
+                        point.node, (name, *rest), self.sites[fact.site].spec
+                    )
                     parts.append(((), CLOSER if closes else CAPTURE))
         return ((NEXT, self.bind(index, dst, fact, sorted(set(parts), key=str))),)
 
@@ -1098,9 +1156,7 @@ def tested_paths(cfg: Cfg) -> frozenset[tuple[Root, ...]]:
             elif test.kind in ("predicate", "same"):
                 key = ("?", test.text, *sorted(test.reads))
                 counts[key] = counts.get(key, 0) + 1 + point.repeats
-        elif point.kind == "const" and isinstance(point.dst, str):
-            fixed.add(point.dst)
-        elif point.kind == "move" and isinstance(point.dst, str) and point.srcs and isinstance(point.srcs[0], int):
+        elif (point.kind == "const" and isinstance(point.dst, str)) or (point.kind == "move" and isinstance(point.dst, str) and point.srcs and isinstance(point.srcs[0], int)):
             fixed.add(point.dst)
     return frozenset(key for key, count in counts.items() if count > 1 or (len(key) == 1 and key[0] in fixed))
 

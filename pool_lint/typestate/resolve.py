@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, Catalog, PoolSpec, ReleaseForm
-from pool_lint.pools.containers import Containers
-from pool_lint.pools.duck import DuckPools
 from pool_lint.pools.types import Type, Types, decorator_names
-from pool_lint.typestate.state import Place
 from pool_lint.walk import path_of
+
+if TYPE_CHECKING:
+    from pool_lint.pools.containers import Containers
+    from pool_lint.pools.duck import DuckPools
+    from pool_lint.typestate.state import Place
 
 CalleeKind = Literal["borrow", "release", "function", "class", "std", "safe", "permit", "opaque"]
 
@@ -57,7 +59,9 @@ STANDARD = frozenset(
 class Resolver:
     """Resolves the calls of one file."""
 
-    def __init__(self, tree: ir.ModuleTree, types: Types, containers: Containers, duck: DuckPools, catalog: Catalog) -> None:
+    def __init__(
+        self, tree: ir.ModuleTree, types: Types, containers: Containers, duck: DuckPools, catalog: Catalog
+    ) -> None:
         self.types = types
         self.containers = containers
         self.catalog = catalog
@@ -95,7 +99,7 @@ class Resolver:
             function = function.parent
         return owner is None and scope is not None
 
-    def _resolve(self, call: ir.Call, scope: ir.Function | None) -> Callee:  # noqa: PLR0911 - one per kind of callee
+    def _resolve(self, call: ir.Call, scope: ir.Function | None) -> Callee:
         func = call.func
         if isinstance(func, ir.Attr):
             found = self._method(call, func, scope)
@@ -121,9 +125,8 @@ class Resolver:
         dotted = self.types.dotted(func)
         if dotted in STANDARD:
             return Callee("std", name=dotted)
-        if isinstance(func, ir.Attr):
-            if func.name in self.catalog.no_raise_methods:
-                return _SAFE
+        if isinstance(func, ir.Attr) and func.name in self.catalog.no_raise_methods:
+            return _SAFE
         if dotted in self.catalog.no_raise_functions:
             return _SAFE
         return _OPAQUE
@@ -159,10 +162,12 @@ class Resolver:
             return None
         own = self.is_own(call.args[0], scope)
         if dotted == "heapq.heappop":
-            return Callee("borrow", spec=spec, borrow=BorrowForm(dotted, frozenset(("call",))), pool=call.args[0], own=own)
+            return Callee(
+                "borrow", spec=spec, borrow=BorrowForm(dotted, frozenset(("call",))), pool=call.args[0], own=own
+            )
         return Callee("release", spec=spec, release=ReleaseForm(dotted, "pool", 1), pool=call.args[0], own=own)
 
-    def _method(self, call: ir.Call, func: ir.Attr, scope: ir.Function | None) -> Callee | None:  # noqa: C901, PLR0911, PLR0912
+    def _method(self, call: ir.Call, func: ir.Attr, scope: ir.Function | None) -> Callee | None:  # noqa: C901, PLR0912
         receiver, name = func.value, func.name
         spec, kind = self.pool_spec(receiver, scope)
         if kind is not None and kind.klass is not None and kind.kind in ("pool", "instance"):
@@ -180,7 +185,11 @@ class Resolver:
                 return Callee("borrow", spec=spec, borrow=form_, pool=receiver, own=own)
         if kind is not None and kind.kind == "semaphore" and name in ("acquire", "release"):
             return Callee("permit", name=name, pool=receiver)
-        if kind is not None and kind.kind == "lock" and name in ("acquire", "release", "notify", "notify_all", "locked"):
+        if (
+            kind is not None
+            and kind.kind == "lock"
+            and name in ("acquire", "release", "notify", "notify_all", "locked")
+        ):
             return Callee("std", name="lock." + name)
         if kind is not None and kind.kind == "logger" and name in self.catalog.logger_methods:
             return _SAFE
@@ -213,7 +222,9 @@ class Resolver:
         if not isinstance(expr, ir.Attr):
             return None
         spec, kind = self.pool_spec(expr.value, scope)
-        if spec is None or (kind is not None and kind.kind == "pool" and kind.klass is not None and expr.name in kind.klass.methods):
+        if spec is None or (
+            kind is not None and kind.kind == "pool" and kind.klass is not None and expr.name in kind.klass.methods
+        ):
             return None
         for form in spec.releases:
             if form.on == "pool" and form.method == expr.name:

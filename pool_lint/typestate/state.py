@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pool_lint import ir
-from pool_lint.catalog.spec import PoolSpec
 from pool_lint.flow.cfg import Root
+
+if TYPE_CHECKING:
+    from pool_lint import ir
+    from pool_lint.catalog.spec import PoolSpec
 
 # An access path: a root, then selectors.  ("self", "._conn") is self._conn, ("pairs", "*", 1) the second part of any
 # element of pairs.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pool_lint.catalog.spec import PoolSpec
-from pool_lint.typestate.state import Place
+if TYPE_CHECKING:
+    from pool_lint.catalog.spec import PoolSpec
+    from pool_lint.typestate.state import Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)

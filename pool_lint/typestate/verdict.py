@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pool_lint import ir
-from pool_lint.flow.cfg import Point
 from pool_lint.pools.containers import DESTROYING
-from pool_lint.typestate.file import FileAnalysis, Outcome
-from pool_lint.typestate.follow import Follow, Loss
 from pool_lint.typestate.state import CANCELLED, GROUND, HELD, OBJECT, PENDING, Fact, Site
 from pool_lint.walk import walk_expressions, walk_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pool_lint.flow.cfg import Point
+    from pool_lint.typestate.file import FileAnalysis, Outcome
+    from pool_lint.typestate.follow import Follow, Loss
 
 VerdictKind = Literal["never", "leaves", "raises", "cancelled", "capacity"]
 
@@ -99,7 +102,9 @@ def _lost_before_lending(follow: Follow, losses: list[Loss]) -> bool:
     if not follow.function.is_generator or not follow.file.is_lender(follow.function):
         return False
     return not any(
-        follow.points[index].kind == "yield" for loss in losses for index, _, _ in path_to(follow, loss.point, loss.fact)
+        follow.points[index].kind == "yield"
+        for loss in losses
+        for index, _, _ in path_to(follow, loss.point, loss.fact)
     )
 
 
@@ -146,7 +151,7 @@ def _replenished(follow: Follow) -> bool:
 def _may_be_own(follow: Follow, index: int) -> bool:
     """Whether a return statement gives out an object of the container on every path that reaches it."""
     ground = held = False
-    for (where, fact) in follow.parents:
+    for where, fact in follow.parents:
         if where != index:
             continue
         if fact.site == GROUND:

@@ -103,7 +103,7 @@ class Names:
         self.borrows: list[Line] = []
         self.bound: dict[Line, set[str]] = {}
         self.returned: dict[Line, set[str]] = {}
-        self.aliases: list[set[str]] = []
+        self.aliases: list[tuple[Line, set[str]]] = []
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 self.read(node)
@@ -112,7 +112,8 @@ class Names:
                 names = {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
                 self.bound.setdefault(node.lineno, set()).update(names)
                 values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-                self.aliases.append(names | {value.id for value in values if isinstance(value, ast.Name)})
+                names |= {value.id for value in values if isinstance(value, ast.Name)}
+                self.aliases.append((node.lineno, names))
 
     def read(self, node: ast.Call) -> None:
         """Note a call that borrows or returns."""
@@ -130,7 +131,7 @@ class Names:
         first, last = lines
         names = set(self.returned.get(line, ()))
         for _ in range(2):  # a name of a name
-            names.update(*(group for group in self.aliases if group & names))
+            names.update(*(group for at, group in self.aliases if group & names and first <= at <= last))
         return any(first <= borrow <= last and self.bound.get(borrow, set()) & names for borrow in self.borrows)
 
 

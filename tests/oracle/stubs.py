@@ -321,36 +321,51 @@ class AsyncBorrow:
         self.pool.world.give_back(self.pool, handle)
 
 
-class Stack(contextlib.ExitStack):
-    """An exit stack that tells which objects it will return."""
+class Watch:
+    """What both exit stacks do: they tell which objects they will return."""
 
     def __init__(self, world: World) -> None:
         super().__init__()
         self.world = world
+        self.left = False
+
+    def note(self, *values: object) -> None:
+        """A callback was registered."""
+        self.world.register(*values)
+        if self.left:
+            self.world.odd = "a callback on a stack that has been left"
+
+
+class Stack(Watch, contextlib.ExitStack):
+    """An exit stack."""
 
     def callback(self, callback: Any, /, *values: Any, **options: Any) -> Any:
-        self.world.register(callback, *values)
+        self.note(callback, *values)
         return super().callback(callback, *values, **options)
 
+    def __exit__(self, *details: object) -> bool:
+        self.left = True
+        return bool(super().__exit__(*details))
 
-class AsyncStack(contextlib.AsyncExitStack):
-    """An asynchronous exit stack that tells which objects it will return."""
 
-    def __init__(self, world: World) -> None:
-        super().__init__()
-        self.world = world
+class AsyncStack(Watch, contextlib.AsyncExitStack):
+    """An asynchronous exit stack."""
 
     def callback(self, callback: Any, /, *values: Any, **options: Any) -> Any:
-        self.world.register(callback, *values)
+        self.note(callback, *values)
         return super().callback(callback, *values, **options)
 
     def push_async_callback(self, callback: Any, /, *values: Any, **options: Any) -> Any:
-        self.world.register(callback, *values)
+        self.note(callback, *values)
 
         async def give() -> None:
             await callback(*values, **options)
 
         return super().push_async_callback(give)
+
+    async def __aexit__(self, *details: object) -> bool:
+        self.left = True
+        return bool(await super().__aexit__(*details))
 
 
 def reach(value: object, depth: int = 0) -> list[Loan]:

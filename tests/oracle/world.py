@@ -174,7 +174,7 @@ class World:
     def wrong_return(self, loan: Loan, lines: Lines) -> None:
         self.fate(loan).wrong = True
         self.seen.wrong_sites.add(loan.site)
-        if loan.registered:
+        if loan.registered or loan.transferred:
             self.seen.optional.update((line, "POL106") for line in (*lines, loan.registered))
             return
         loan.wrong = True
