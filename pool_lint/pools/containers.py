@@ -31,6 +31,10 @@ RETURNING = re.compile(
     r"repool|requeue|hand_?back|bring_?back|surrender|yield_?back|drop|relinquish|reclaim|finish|done|unlease|end|take_?back|"
     r"put_?connection|put_?client|put_?session|put_?resource|put_?object|put_?idle|back)(?:_\w*|$|[a-z]*)"
 )
+_LENDING = re.compile(
+    r"^_*(?:try_?)?(?:acquire|borrow|check_?out|lease|allocate|alloc|obtain|rent|take|claim|reserve|lend|grab|hire|"
+    r"get_?(?:conn|connection|client|session|resource|object|worker|channel))(?:_|$|\w*)"
+)
 _FILLING = re.compile(
     r"^_*(?:__init__|__post_init__|__aenter__|__enter__|__new__|a?init\w*|start\w*|fill\w*|open\w*|connect\w*|setup\w*|set_up|"
     r"set_?up\w*|populate\w*|prepare\w*|warm\w*|boot\w*|create\w*|grow\w*|make\w*|build\w*|refill\w*|prefill\w*|load\w*|"
@@ -69,7 +73,7 @@ class ContainerUse:
     puts: list[Put] = field(default_factory=list)
     filled: bool = False
     given: bool = False
-    creates: bool = False
+    escapes: bool = False
 
 
 class Containers:
@@ -152,6 +156,11 @@ class Containers:
                 if use is not None:
                     self._add_call(use, name, call, args, scope)
                     return
+        for arg in (*call.args, *(value for _, value in call.keywords)):
+            if isinstance(arg, (ir.Name, ir.Attr)) and not self._types.dotted(call.func) in _HARMLESS:
+                passed = self.uses.get(self.key(arg, scope) or ("", ""))
+                if passed is not None:
+                    passed.escapes = True
         dotted = self._types.dotted(call.func)
         if dotted in ("heapq.heappop", "heapq.heappush") and call.args:
             use = self._container(call.args[0], scope)
@@ -189,6 +198,14 @@ class Containers:
         if use is not None and stmt.value is not None:
             use.puts.append(Put(scope, stmt, PutForm("__setitem__", arg=1), stmt.value))
 
+    def is_replenished(self, expr: ir.Expr, scope: ir.Function | None) -> bool:
+        """Whether what is lost from a container is made anew: on demand, and no count or permit says how many."""
+        key = self.key(expr, scope)
+        use = self.uses.get(key) if key is not None else None
+        if use is None or self._is_counted(use):
+            return False
+        return self._made_when_empty(use) or any(put.what == "new" for put in use.puts)
+
     # Judging.
 
     def assigned(self, scope: ir.Function | None) -> dict[str, list[ir.Expr]]:
@@ -215,11 +232,13 @@ class Containers:
         value, scope = put.value, put.function
         if put.form.many or isinstance(value, ir.Const):
             return "unknown"
-        names = set(names_read(value)) if not isinstance(value, (ir.Call, ir.Await)) else set()
+        names = set(names_read(value)) if isinstance(value, (ir.Name, ir.Seq, ir.Cond, ir.Star)) else set()
         taken = {name for name in names if self._is_taken(name, scope, use)}
         if taken and names - taken and isinstance(value, ir.Seq):
             return "unknown"  # a new entry made with the help of the old one, as in a work list
         if taken:
+            if self._in_work_loop(put, use):
+                return "unknown"
             return "given" if self._used_between(put, use, taken) else "turned"
         if scope is not None:
             params = {param.name for param in scope.params[1 if scope.owner is not None else 0 :]}
@@ -262,6 +281,20 @@ class Containers:
                 return any(take.function is callee.function for take in use.takes)
         return False
 
+    def _in_work_loop(self, put: Put, use: ContainerUse) -> bool:
+        """Whether an object goes back inside ``while CONTAINER:``: a work list, in which something is put again."""
+        body = self._tree.body if put.function is None else put.function.body
+        for stmt in walk_statements(body):
+            if isinstance(stmt, ir.While) and any(
+                self.key(expr, put.function) == use.key
+                for expr in _walk(stmt.test)
+                if isinstance(expr, (ir.Name, ir.Attr))
+            ):
+                for expr in walk_expressions(stmt.body):
+                    if expr is put.node:
+                        return True
+        return False
+
     def _used_between(self, put: Put, use: ContainerUse, names: set[str]) -> bool:
         """Whether the object is used before it goes back: a give-back at once is a turn, not a loan.
 
@@ -284,15 +317,15 @@ class Containers:
                 return True
         return True
 
-    def _is_made(self, value: ir.Expr, scope: ir.Function | None) -> bool:
+    def _is_made(self, value: ir.Expr, scope: ir.Function | None, depth: int = 0) -> bool:
         if isinstance(value, ir.Await):
-            return self._is_made(value.value, scope)
+            return self._is_made(value.value, scope, depth)
         if isinstance(value, ir.Call):
             return True
         if isinstance(value, ir.Name):
             values = self.assigned(scope).get(value.id, ())
-            return any(self._is_made(each, scope) or isinstance(each, ir.Star) for each in values if each is not value)
-        return isinstance(value, ir.Seq) and any(self._is_made(item, scope) for item in value.items)
+            return any(isinstance(each, ir.Star) or (depth < _DEEPEST and self._is_made(each, scope, depth + 1)) for each in values)
+        return isinstance(value, ir.Seq) and any(self._is_made(item, scope, depth) for item in value.items)
 
     def _builds(self, scope: ir.Function, use: ContainerUse) -> bool:
         """Whether a function also constructs the container (a module function that sets everything up)."""
@@ -312,11 +345,7 @@ class Containers:
     def _is_filling(self, value: ir.Expr) -> bool:
         """``[make() for ...]``, ``list(boards)``, ``deque(make() for ...)``."""
         if isinstance(value, ir.Comp):
-            return (
-                any(isinstance(part, ir.Call) for part in _walk(value.elt))
-                or not isinstance(value.elt, ir.Name)
-                or True
-            )
+            return not isinstance(value.elt, ir.Const)
         if isinstance(value, ir.Call):
             return bool(value.args) and not isinstance(value.args[0], (ir.Const, ir.Seq)) and self._types.dotted(value.func) in (
                 "list", "collections.deque", "deque", "set",
@@ -343,18 +372,23 @@ class Containers:
         if made:
             if use.given:
                 return not new or not public
-            lends = any(take.function is not None and self._lends(take.function) for take in use.takes)
-            return bool(named or (returns and lends and not new))
-        if new or public:
+            lends = any(take.function is not None and _LENDING.match(take.function.name) for take in use.takes)
+            return bool(named) or (not new and bool(returns) and (lends or self._is_called_pool(use)))
+        if new or public or use.escapes:
             return False
+        if use.given and isinstance(use.key[0], ir.Function):
+            return False  # a local list into which something is put again
         if use.given:
             return not any(put.what == "param" for put in use.puts if put not in named)
-        return bool(named) and any(
-            take.function is not None and BORROWING.match(take.function.name) for take in use.takes
-        )
+        takers = {take.function.name for take in use.takes if take.function is not None}
+        if isinstance(use.key[0], ir.Klass):
+            takers.update(name for name in use.key[0].methods if _LENDING.match(name))
+        return bool(named) and any(BORROWING.match(name) for name in takers)
 
-    def _lends(self, function: ir.Function) -> bool:
-        return bool(BORROWING.match(function.name))
+    def _is_called_pool(self, use: ContainerUse) -> bool:
+        """Whether a class with methods of neutral names (get, put) is a pool by its own name."""
+        owner = use.key[0]
+        return isinstance(owner, ir.Klass) and "pool" in owner.name.lower()
 
     def _made_when_empty(self, use: ContainerUse) -> bool:
         """Whether a function that takes an object also makes one: ``idle.pop() if idle else make()``."""
@@ -537,6 +571,10 @@ def _only_in_handler(body: list[ir.Stmt], node: ir.Expr | ir.Stmt) -> bool:
     return False
 
 
+_DEEPEST = 4
+_HARMLESS = frozenset(
+    ("len", "bool", "list", "tuple", "sorted", "iter", "str", "repr", "print", "heapq.heapify", "heapq.heappop", "heapq.heappush")
+)
 DESTROYING = (
     "close", "aclose", "terminate", "disconnect", "shutdown", "kill", "stop", "quit", "dispose", "destroy", "abort",
 )  # fmt: skip

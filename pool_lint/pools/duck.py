@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, PoolSpec, ReleaseForm
-from pool_lint.walk import names_read, walk_expressions, walk_statements
+from pool_lint.walk import path_of, names_read, walk_expressions, walk_statements
 
 if TYPE_CHECKING:
     from pool_lint.pools.types import Types
@@ -33,8 +33,8 @@ _PAIRS: dict[str, frozenset[str]] = {
     "allocate": frozenset(("release", "free", "deallocate")),
     "get_client": frozenset(("release_client", "return_client", "put_client", "release")),
     "get_session": frozenset(("release_session", "return_session", "put_session", "release")),
-    "get_resource": frozenset(("return_resource", "put_resource", "release_resource", "release")),
-    "get_object": frozenset(("return_object", "put_object", "release_object", "release")),
+    "get_resource": frozenset(("return_resource", "release_resource", "release")),
+    "get_object": frozenset(("return_object", "release_object", "release")),
     "get_cursor": frozenset(("release_cursor", "return_cursor", "put_cursor")),
     "take": frozenset(("give", "give_back", "put_back")),
     "rent": frozenset(("return_", "give_back")),
@@ -47,6 +47,9 @@ _WAYS_AWAIT = frozenset(("await", "async with", "with"))
 class _Seen:
     borrows: dict[str, bool] = field(default_factory=dict)
     releases: dict[str, int] = field(default_factory=dict)
+    asked_by: set[str] = field(default_factory=set)
+    released: set[str] = field(default_factory=set)
+    kept: bool = False
 
 
 class DuckPools:
@@ -70,6 +73,11 @@ class DuckPools:
 
     def _scan(self, body: list[ir.Stmt], scope: ir.Function | None) -> None:
         awaited = {id(expr.value) for expr in walk_expressions(body) if isinstance(expr, ir.Await)}
+        thrown_away = {
+            id(stmt.value.value if isinstance(stmt.value, ir.Await) else stmt.value)
+            for stmt in walk_statements(body)
+            if isinstance(stmt, ir.ExprStmt)
+        }
         awaited |= {
             id(item.context)
             for stmt in walk_statements(body)
@@ -96,10 +104,13 @@ class DuckPools:
                     for outer in walk_expressions(body)
                 )  # fmt: skip
                 seen.borrows[method] = seen.borrows.get(method, False) or waited
+                seen.asked_by.update(text for arg in expr.args if (text := _text(arg)))
+                seen.kept = seen.kept or id(expr) not in thrown_away
             if method in _RELEASES:
                 position = next((index for index, arg in enumerate(expr.args) if _is_object(arg)), -1)
                 if position >= 0:
                     seen.releases.setdefault(method, position)
+                    seen.released.add(_text(expr.args[position]))
 
     @staticmethod
     def _make(seen: _Seen) -> PoolSpec | None:
@@ -108,7 +119,8 @@ class DuckPools:
             for method, waited in seen.borrows.items()
             if _PAIRS[method] & seen.releases.keys()
         ]
-        if not borrows:
+        if not borrows or not seen.kept or seen.asked_by & seen.released - {""}:
+            # A permit for a key: `limiter.acquire(tenant)` and `limiter.release(tenant)` hand out no object.
             return None
         wanted = {release for form in borrows for release in _PAIRS[form.method]}
         releases = tuple(
@@ -123,7 +135,6 @@ class DuckPools:
             borrows=tuple(borrows),
             releases=releases,
             remedy=f"use try/finally with '{{pool}}.{releases[0].method}(...)'",
-            with_object="returns",
             derives=frozenset(("cursor",)),
         )
 
@@ -142,6 +153,11 @@ def receiver_name(expr: ir.Expr) -> str:
             return index.id.strip("_").lower()
         return receiver_name(expr.value)
     return ""
+
+
+def _text(arg: ir.Expr) -> str:
+    path = path_of(arg)
+    return "".join(path) if path is not None else ""
 
 
 def _is_object(arg: ir.Expr) -> bool:

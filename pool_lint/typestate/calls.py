@@ -1007,6 +1007,9 @@ def _function(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
         return _finish(follow, index, point, fact, call, callee, [((), role)])
     ends = {"returned", "stored"} & effect.outcomes
     if fact.status == RETURNED:
+        if "returned" in effect.outcomes and "held" not in effect.outcomes and not effect.pools and not site.spec.library:
+            # It only destroys the object, once more.
+            return _finish(follow, index, point, fact, call, callee, [])
         if "returned" in effect.outcomes and "held" not in effect.outcomes:
             return _second_by_helper(follow, index, point, fact, call, callee)
         if effect.uses and follow.is_use(fact, index):

@@ -846,6 +846,11 @@ class FileAnalysis:
         del entering
         return "kept"
 
+    def has_finalizer(self, klass: ir.Klass | None, name: str) -> bool:
+        """Whether the class's ``__del__`` gives ``self.name`` back, even if its constructor failed."""
+        closer = klass.methods.get("__del__") if klass is not None else None
+        return closer is not None and self._looks_after(closer, name)
+
     def _looks_after(self, function: ir.Function, name: str) -> bool:
         """Whether a method returns ``self.name`` to its pool, or shows it to the outside."""
         if function.name == "__init__" and not function.nested:
@@ -1159,7 +1164,10 @@ class FileAnalysis:
                         if any(isinstance(part, ir.Attr) and part.name == attr for part in parts):
                             compared = True
                             here = here or method is function
-        return compared and (lowered or here)
+        if self.is_lender(function):
+            return lowered and compared
+        # Plenty of things are counted; a pool's borrow method is known by its name.
+        return bool(_LENDING_NAME.match(function.name)) and compared and (lowered or here)
 
     def is_own_container(self, expr: ir.Expr, function: ir.Function) -> bool:
         kind = self.types.of(expr, function)
@@ -1203,7 +1211,11 @@ def _alternatives(value: ir.Expr) -> list[ir.Expr]:
 
 
 _LONGEST = 6
-_ORDERING = frozenset(("<", "<=", ">", ">=", "=="))
+_ORDERING = frozenset(("<", "<=", ">", ">="))
+_LENDING_NAME = re.compile(
+    r"^_*(?:try_?)?(?:acquire|borrow|check_?out|lease|allocate|obtain|rent|take|claim|reserve|lend|get|get_?\w*(?:conn|connection|"
+    r"client|session|resource|object|channel|worker)|connection|client|session|connect|open)$"
+)
 _PLAIN_DECORATORS = frozenset(
     ("staticmethod", "classmethod", "property", "override", "abstractmethod", "final", *_LENDERS)
 )

@@ -548,7 +548,7 @@ class Follow:
             policy = self.file.attr_policy(self.function.owner, self.function, point.name)
             site = self.sites[fact.site]
             self.file.note_attr_site(self.function, point.name, self, site)
-            if self.function.name in _ENTERING or policy == "kept":
+            if (self.function.name in _ENTERING and not self.file.has_finalizer(self.function.owner, point.name)) or policy == "kept":
                 site.vars.add(selector)
             else:
                 self.transfer(fact)
@@ -1003,6 +1003,12 @@ class Follow:
             if rest and rest[0] == ".it":
                 bound.append((rest[1:], role))
             elif not rest and role == OBJECT:
+                if site.spec.id == "unseen" and fact.status == HELD:
+                    # Nobody knows what `with` on this object does.
+                    site.unseen = True
+                    if self.is_lenient(fact):
+                        self.transfer(fact)
+                        return ()
                 bound.append(((), OBJECT))
                 library = True
                 guard = guard or site.spec.with_object == "returns"

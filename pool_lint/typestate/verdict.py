@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pool_lint import ir
 from pool_lint.pools.containers import DESTROYING
 from pool_lint.typestate.state import CANCELLED, GROUND, HELD, OBJECT, PENDING, Fact, Site
-from pool_lint.walk import walk_expressions, walk_statements
+from pool_lint.walk import path_of, walk_expressions, walk_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,8 @@ class Verdict:
 
 _DRAINING = re.compile(
     r"^_*(a?close|stop|shut_?down|drain|clear|terminate|dispose|empty|flush|purge|clean|tear_?down|__a?exit__|__del__|destroy|end|kill|"
-    r"finali[sz]e|reset|exit|disconnect|release_all|quit)"
+    r"finali[sz]e|reset|exit|disconnect|release_all|quit|shrink|trim|evict|prune|expire|reap|scale|remove|resize|cull|sweep|"
+    r"discard|del|pop_all|invalidate)"
 )
 
 
@@ -76,7 +77,7 @@ def _judge(outcome: Outcome, follow: Follow, site: Site) -> Verdict | None:
         return None
     function = outcome.function
     if site.kind == "permit" or (site.own and (outcome.hands_out or _lost_before_lending(follow, losses))):
-        if site.kind == "borrow" and _replenished(follow):
+        if site.kind == "borrow" and (_replenished(follow) or _is_replenished(follow, site)):
             return None
         return _capacity(follow, function, site, losses)
     spec = site.spec
@@ -97,6 +98,16 @@ def _judge(outcome: Outcome, follow: Follow, site: Site) -> Verdict | None:
     return _make("cancelled", follow, function, site, losses)
 
 
+def _is_replenished(follow: Follow, site: Site) -> bool:
+    call = site.call
+    if call is None:
+        return False
+    expr = call.func.value if isinstance(call.func, ir.Attr) else None
+    if expr is None or (isinstance(expr, ir.Name) and expr.id == "heapq"):
+        expr = call.args[0] if call.args else None
+    return expr is not None and follow.file.containers.is_replenished(expr, follow.function)
+
+
 def _lost_before_lending(follow: Follow, losses: list[Loss]) -> bool:
     """Whether a context manager loses what it took from its own container only before its ``yield``."""
     if not follow.function.is_generator or not follow.file.is_lender(follow.function):
@@ -109,19 +120,25 @@ def _lost_before_lending(follow: Follow, losses: list[Loss]) -> bool:
 
 
 def _is_drain(follow: Follow, site: Site) -> bool:
-    """Whether objects are taken out of a home-made pool in a loop to be closed, or after they were."""
-    if not any(site.call is expr for loop in _loops(follow.function) for expr in loop):
-        return False
+    """Whether objects are taken out of a home-made pool to be closed, or after they were."""
     if _DRAINING.match(follow.function.name):
         return True
-    return any(
-        isinstance(expr, ir.Attr) and expr.name in DESTROYING and (
-            expr.value is site.call
-            or (isinstance(expr.value, ir.Name) and expr.value.id in site.vars)
-            or (isinstance(expr.value, ir.Await) and expr.value.value is site.call)
-        )
-        for expr in walk_expressions(follow.function.body)
-    )  # fmt: skip
+    if not any(site.call is expr for loop in _loops(follow.function) for expr in loop):
+        return False
+    for expr in walk_expressions(follow.function.body):
+        if isinstance(expr, ir.Attr) and expr.name in DESTROYING and _is_taken(expr.value, site):
+            return True
+        if isinstance(expr, ir.Call) and any(_is_taken(arg, site) for arg in expr.args):
+            path = path_of(expr.func)
+            if path is not None and _DRAINING.match(path[-1].lstrip(".")):
+                return True
+    return False
+
+
+def _is_taken(expr: ir.Expr, site: Site) -> bool:
+    if isinstance(expr, ir.Await):
+        return _is_taken(expr.value, site)
+    return expr is site.call or (isinstance(expr, ir.Name) and expr.id in site.vars)
 
 
 def _loops(function: ir.Function) -> Iterator[list[ir.Expr]]:
