@@ -343,9 +343,9 @@ class Stack(Watch, contextlib.ExitStack):
         self.note(callback, *values)
         return super().callback(callback, *values, **options)
 
-    def __exit__(self, *details: object) -> bool:
+    def __exit__(self, kind: Any, error: Any, traceback: Any, /) -> bool:
         self.left = True
-        return bool(super().__exit__(*details))
+        return bool(super().__exit__(kind, error, traceback))
 
 
 class AsyncStack(Watch, contextlib.AsyncExitStack):
@@ -363,9 +363,9 @@ class AsyncStack(Watch, contextlib.AsyncExitStack):
 
         return super().push_async_callback(give)
 
-    async def __aexit__(self, *details: object) -> bool:
+    async def __aexit__(self, kind: Any, error: Any, traceback: Any, /) -> bool:
         self.left = True
-        return bool(await super().__aexit__(*details))
+        return bool(await super().__aexit__(kind, error, traceback))
 
 
 def reach(value: object, depth: int = 0) -> list[Loan]:
