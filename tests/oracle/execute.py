@@ -7,7 +7,7 @@ are helpers.  Parameters are filled in by annotation and name:
 * ``ThreadedConnectionPool``, ``ConnectionPool``, ``AsyncConnectionPool``, ``asyncpg.Pool``, ``Pool`` and
   ``AsyncPool`` (the last two: a class of the same file) get an instrumented pool;
 * ``conn`` is an object that somebody else borrowed, or ``None`` where that is its default;
-  ``items`` yields at most two values; ``flag…`` and ``owned…`` are booleans with one value per run;
+  ``items`` yields a few values; ``flag…`` and ``owned…`` are booleans with one value per run;
   ``mode…`` is compared with literals; ``holder`` outlives the call, ``out`` is a list of the caller,
   ``fut`` takes callbacks.
 
@@ -28,7 +28,7 @@ import types
 from typing import TYPE_CHECKING, Any, cast
 
 from .flavours import FLAVOURS, Boom, Cancelled, InterfaceError, PostgresError, Prune, Psycopg2Error, PsycopgError
-from .instrument import MAX_TURNS, SERVICE, Module
+from .instrument import FEWER_TURNS, MAX_TURNS, SERVICE, Module
 from .stubs import (
     AsyncHandle,
     AsyncStack,
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from .observed import Seen
 
 MAX_PATHS = 4000
+FEW_PATHS = 600
+TOO_MANY = "too many paths"
 CLOSINGS = 4
 ASYNC_CALLS = frozenset({"fetch", "send"})
 
@@ -180,8 +182,17 @@ def scope_value(expression: ast.expr, scope: dict[str, Any]) -> object:
 
 
 def observe(module: Module, target: str, parameters: dict[str, str], *, max_paths: int = MAX_PATHS) -> Seen:
-    """Run one target on all its paths."""
+    """Run one target on all its paths: loops three times, or twice where that makes too many paths."""
+    seen = explore(module, target, parameters, turns=MAX_TURNS, max_paths=min(max_paths, FEW_PATHS))
+    if seen.skipped == TOO_MANY:
+        return explore(module, target, parameters, turns=FEWER_TURNS, max_paths=max_paths)
+    return seen
+
+
+def explore(module: Module, target: str, parameters: dict[str, str], *, turns: int, max_paths: int) -> Seen:
+    """Run one target on all its paths whose loops turn so often."""
     world = World(module, target, run.__code__)
+    world.max_turns = turns
     scope = environment(world)
     exec(module.code, scope)
     node = next(node for node in module.functions if node.name == target)
@@ -205,7 +216,7 @@ def observe(module: Module, target: str, parameters: dict[str, str], *, max_path
             world.seen.skipped = world.odd
             break
         if world.seen.paths >= max_paths:
-            world.seen.skipped = "too many paths"
+            world.seen.skipped = TOO_MANY
             break
         if not world.advance():
             break
@@ -312,7 +323,7 @@ def finish(world: World, close: Callable[[], object]) -> None:
 def drive(world: World, generator: Generator[object, object, object]) -> object:
     """Consume a generator: at each of its yields go on, or throw something in."""
     fault: BaseException | None = None
-    for turn in range(MAX_TURNS * MAX_TURNS + 1):
+    for turn in range(world.max_turns**2 + 1):
         try:
             if fault is None:
                 next(generator)
@@ -328,7 +339,7 @@ def drive(world: World, generator: Generator[object, object, object]) -> object:
 def drive_async(world: World, generator: AsyncGenerator[object, object]) -> object:
     """Consume an asynchronous generator in the same way."""
     fault: BaseException | None = None
-    for turn in range(MAX_TURNS * MAX_TURNS + 1):
+    for turn in range(world.max_turns**2 + 1):
         if not advanced(generator, fault):
             return None
         fault = resume(world, turn, fault)

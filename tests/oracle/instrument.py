@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from .observed import Line
 
 FILENAME = "<generated>"
-MAX_TURNS = 2
+MAX_TURNS = 3
+FEWER_TURNS = 2  # where there are too many paths
 MAX_ITEMS = 8  # of a list that the function itself has filled
 SERVICE = "Service"  # the class whose methods are targets
 BORROWS = frozenset({"getconn", "acquire"})
@@ -254,7 +255,7 @@ class Instrument(ast.NodeTransformer):
     def loop(self, node: ast.While | ast.For) -> Any:
         index = self.module.loops
         self.module.loops += 1
-        most = MAX_TURNS if isinstance(node, ast.While) else MAX_ITEMS
+        most = 0 if isinstance(node, ast.While) else MAX_ITEMS  # 0: as the world says
         node.body = [self.statement("loop", node, index, most), *self.body(node.body)]
         node.orelse = self.body(node.orelse)
         return [self.statement("loop_start", node, index), node]

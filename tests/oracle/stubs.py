@@ -9,8 +9,6 @@ import functools
 import types
 from typing import TYPE_CHECKING, Any
 
-from .instrument import MAX_TURNS
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
@@ -106,7 +104,7 @@ class Items:
         self.world = world
 
     def __iter__(self) -> Iterator[object]:
-        for _ in range(MAX_TURNS):
+        for _ in range(self.world.max_turns):
             if self.world.pick(2, self.world.opaque_faults) == 1:
                 return
             yield Value(self.world)
@@ -343,7 +341,9 @@ class Stack(Watch, contextlib.ExitStack):
         self.note(callback, *values)
         return super().callback(callback, *values, **options)
 
-    def __exit__(self, kind: Any, error: Any, traceback: Any, /) -> bool:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None, /
+    ) -> bool:
         self.left = True
         return bool(super().__exit__(kind, error, traceback))
 
@@ -363,7 +363,9 @@ class AsyncStack(Watch, contextlib.AsyncExitStack):
 
         return super().push_async_callback(give)
 
-    async def __aexit__(self, kind: Any, error: Any, traceback: Any, /) -> bool:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None, /
+    ) -> bool:
         self.left = True
         return bool(await super().__aexit__(kind, error, traceback))
 

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from .flavours import FLAVOURS, Cancelled, Prune
-from .instrument import BORROWS, FILENAME, RETURNS
+from .instrument import BORROWS, FILENAME, MAX_TURNS, RETURNS
 from .observed import Fate, Line, Lines, Loan, Seen
 from .stubs import AsyncHandle, Awaited, Cursor, Handle, PoolStub, Unbound, Value, reach
 
@@ -33,6 +33,7 @@ class World:
         self.target = target
         self.driver = driver  # the code at which a look up the stack ends
         self.seen = Seen(target)
+        self.max_turns = MAX_TURNS
         self.trail: list[list[int]] = []
         self.is_async = False
         self.flavour = FLAVOURS["Pool"]
@@ -192,7 +193,7 @@ class World:
             return
         if self.flavour.second_release_ok and right:
             return
-        if loan.returns > 2 or loan.wrong or loan.registered:
+        if loan.returns > 2 or loan.wrong or loan.registered or loan.transferred:
             self.seen.optional.update((line, code) for line in lines for code in ("POL104", "POL106"))
             return
         codes = "POL104 POL108" if self.later_turn(loan) else "POL104"
@@ -295,6 +296,8 @@ class World:
             for loan in reach(value):
                 loan.transferred = True
                 loan.registered = lines[-1]
+                if loan.released:
+                    self.seen.optional.update((lines[-1], code) for code in ("POL104", "POL105"))
 
     # hooks that `Instrument` puts into the code
 
@@ -308,7 +311,7 @@ class World:
     def hook_loop(self, index: int, most: int) -> None:
         self.alive()
         self.turns[index] += 1
-        if self.turns[index] > most:
+        if self.turns[index] > (most or self.max_turns):
             self.pruned = True
             raise Prune
 
