@@ -142,11 +142,29 @@ class Containers:
                     for target in stmt.targets:
                         if isinstance(target, ir.Sub):
                             self._scan_store(target, stmt, scope)
+        for scope in scopes:
+            self._scan_escapes(self._tree.body if scope is None else scope.body, scope)
         for use in self.uses.values():
             for put in use.puts:
                 put.what = self._what(put, use)
             use.given = any(put.what == "given" for put in use.puts)
             use.filled = use.filled or any(put.what == "made" for put in use.puts)
+
+    def _scan_escapes(self, body: list[ir.Stmt], scope: ir.Function | None) -> None:
+        """Note the containers that are given to a function, which may put anything into them."""
+        if not self.uses:
+            return
+        names = {name for _, name in self.uses}
+        for call in walk_expressions(body):
+            if not isinstance(call, ir.Call):
+                continue
+            for arg in (*call.args, *(value for _, value in call.keywords)):
+                name = arg.id if isinstance(arg, ir.Name) else arg.name if isinstance(arg, ir.Attr) else ""
+                if name not in names or self._types.dotted(call.func) in _HARMLESS:
+                    continue
+                passed = self.uses.get(self.key(arg, scope) or ("", ""))
+                if passed is not None:
+                    passed.escapes = True
 
     def _scan_call(self, call: ir.Call, scope: ir.Function | None) -> None:
         if isinstance(call.func, ir.Attr):
@@ -156,11 +174,6 @@ class Containers:
                 if use is not None:
                     self._add_call(use, name, call, args, scope)
                     return
-        for arg in (*call.args, *(value for _, value in call.keywords)):
-            if isinstance(arg, (ir.Name, ir.Attr)) and not self._types.dotted(call.func) in _HARMLESS:
-                passed = self.uses.get(self.key(arg, scope) or ("", ""))
-                if passed is not None:
-                    passed.escapes = True
         dotted = self._types.dotted(call.func)
         if dotted in ("heapq.heappop", "heapq.heappush") and call.args:
             use = self._container(call.args[0], scope)
@@ -202,9 +215,17 @@ class Containers:
         """Whether what is lost from a container is made anew: on demand, and no count or permit says how many."""
         key = self.key(expr, scope)
         use = self.uses.get(key) if key is not None else None
-        if use is None or self._is_counted(use):
+        if use is None or (self._is_counted(use) and not self._counts(scope)):
             return False
         return self._made_when_empty(use) or any(put.what == "new" for put in use.puts)
+
+    @staticmethod
+    def _counts(scope: ir.Function | None) -> bool:
+        """Whether a borrow method itself raises the count: what is lost before that was never counted."""
+        return scope is not None and any(
+            isinstance(stmt, ir.AugAssign) and isinstance(stmt.target, ir.Attr) and stmt.op == "AddAssign"
+            for stmt in walk_statements(scope.body)
+        )
 
     # Judging.
 
@@ -355,6 +376,8 @@ class Containers:
     def _is_pool(self, use: ContainerUse) -> bool:
         if not use.takes or not use.puts or all(take.form.keyed for take in use.takes):
             return False
+        if use.container.id == "dict" and any(self._is_container(put.value, put.function) for put in use.puts):
+            return False  # a table of buckets
         givers = [put for put in use.puts if put.what in ("given", "param")]
         if not givers:
             return False
@@ -385,6 +408,10 @@ class Containers:
             takers.update(name for name in use.key[0].methods if _LENDING.match(name))
         return bool(named) and any(BORROWING.match(name) for name in takers)
 
+    def _is_container(self, value: ir.Expr, scope: ir.Function | None) -> bool:
+        kind = self._types.of(value, scope)
+        return kind is not None and kind.kind == "container"
+
     def _is_called_pool(self, use: ContainerUse) -> bool:
         """Whether a class with methods of neutral names (get, put) is a pool by its own name."""
         owner = use.key[0]
@@ -411,7 +438,9 @@ class Containers:
                     return True
             for name, values in self.assigned(function).items():
                 if any(self._takes_from(value, function, use) for value in values) and any(
-                    isinstance(_unawaited(value), ir.Call) and not self._takes_from(value, function, use)
+                    isinstance(_unawaited(value), ir.Call)
+                    and not self._takes_from(value, function, use)
+                    and not self._is_given(value, function, use)
                     for value in self._when_empty(function, name)
                 ):
                     return True
@@ -425,6 +454,13 @@ class Containers:
             ):
                 return True
         return False
+
+    def _is_given(self, value: ir.Expr, function: ir.Function, use: ContainerUse) -> bool:
+        """Whether a call gets the container itself (``heappushpop(items, item)``): it makes nothing."""
+        call = _unawaited(value)
+        return isinstance(call, ir.Call) and any(
+            isinstance(arg, (ir.Name, ir.Attr)) and self.key(arg, function) == use.key for arg in call.args
+        )
 
     def _when_empty(self, function: ir.Function, name: str) -> Iterable[ir.Expr]:
         """What a name is given under an ``if``, or in a handler for an empty container."""
@@ -497,13 +533,12 @@ class Containers:
             kind = self._types.attr_type(owner, name)
             if kind is not None and kind.kind == "semaphore":
                 return True
-        return any(
-            isinstance(stmt, ir.AugAssign)
-            and isinstance(stmt.target, ir.Attr)
-            and stmt.op in ("AddAssign", "SubtractAssign")
-            for method in owner.methods.values()
-            for stmt in walk_statements(method.body)
-        )
+        changed: dict[str, set[str]] = {}
+        for method in owner.methods.values():
+            for stmt in walk_statements(method.body):
+                if isinstance(stmt, ir.AugAssign) and isinstance(stmt.target, ir.Attr):
+                    changed.setdefault(stmt.target.name, set()).add(stmt.op)
+        return any({"AddAssign", "SubtractAssign"} <= ops for ops in changed.values())
 
     def _errors(self, use: ContainerUse) -> tuple[str, ...]:
         """What calls on the objects raise, where the container says what they are."""

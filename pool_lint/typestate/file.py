@@ -851,7 +851,7 @@ class FileAnalysis:
         closer = klass.methods.get("__del__") if klass is not None else None
         return closer is not None and self._looks_after(closer, name)
 
-    def _looks_after(self, function: ir.Function, name: str) -> bool:
+    def _looks_after(self, function: ir.Function, name: str, depth: int = 1) -> bool:
         """Whether a method returns ``self.name`` to its pool, or shows it to the outside."""
         if function.name == "__init__" and not function.nested:
             return False
@@ -865,7 +865,18 @@ class FileAnalysis:
                 continue
             if value is not None and self._shows(value, name):
                 return True
-        return self._releases_attr(function, name) or self._hands_to_release(function)
+        if self._releases_attr(function, name):
+            return True
+        if depth == 0:
+            return False
+        return any(
+            callee.kind == "function"
+            and callee.function is not None
+            and callee.bound
+            and callee.function is not function
+            and self._looks_after(callee.function, name, depth - 1)
+            for callee in self._calls(function)
+        )
 
     def _shows(self, value: ir.Expr, name: str) -> bool:
         if isinstance(value, ir.Attr):
@@ -929,9 +940,6 @@ class FileAnalysis:
                     "__aexit__",
                 ):
                     return True
-        return False
-
-    def _hands_to_release(self, function: ir.Function) -> bool:
         return False
 
     def constructor_attrs(self, klass: ir.Klass, where: int | str | None) -> list[str]:

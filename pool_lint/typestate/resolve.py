@@ -170,7 +170,11 @@ class Resolver:
     def _method(self, call: ir.Call, func: ir.Attr, scope: ir.Function | None) -> Callee | None:  # noqa: C901, PLR0912
         receiver, name = func.value, func.name
         spec, kind = self.pool_spec(receiver, scope)
-        if kind is not None and kind.klass is not None and kind.kind in ("pool", "instance"):
+        if kind is not None and kind.kind == "container" and name in ("empty", "full", "qsize", "copy", "rotate"):
+            return _SAFE
+        # A subclass of a library's pool may override its methods: they still lend and take back.
+        overrides = kind is not None and kind.kind == "pool" and spec is not None and _is_form(spec, name)
+        if kind is not None and kind.klass is not None and kind.kind in ("pool", "instance") and not overrides:
             method = self.types.method(kind.klass, name)
             if method is not None:
                 static = "staticmethod" in decorator_names(method)
@@ -237,6 +241,12 @@ def _borrow_form(spec: PoolSpec, method: str) -> BorrowForm | None:
         if form.method == method:
             return form
     return None
+
+
+def _is_form(spec: PoolSpec, name: str) -> bool:
+    return any(form.method == name for form in spec.borrows) or any(
+        form.on == "pool" and form.method == name for form in spec.releases
+    )
 
 
 def _opted_out(form: BorrowForm, call: ir.Call) -> bool:

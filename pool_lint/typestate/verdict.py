@@ -41,7 +41,7 @@ class Verdict:
 _DRAINING = re.compile(
     r"^_*(a?close|stop|shut_?down|drain|clear|terminate|dispose|empty|flush|purge|clean|tear_?down|__a?exit__|__del__|destroy|end|kill|"
     r"finali[sz]e|reset|exit|disconnect|release_all|quit|shrink|trim|evict|prune|expire|reap|scale|remove|resize|cull|sweep|"
-    r"discard|del|pop_all|invalidate)"
+    r"discard|del|pop_all|invalidate|drop)"
 )
 
 
