@@ -96,7 +96,7 @@ class Unbound(Value):
 
 
 class Items:
-    """An iterable parameter: at most two values, and a step may raise."""
+    """An iterable parameter: a few values, and a step may raise."""
 
     __slots__ = ("world",)
 
