@@ -13,10 +13,9 @@ PACKAGE = Path(__file__).parent.parent / "pool_lint"
 ROWS = (
     {"finding", "files"},
     {"ir", "catalog"},
-    {"lower", "config"},
+    {"lower", "walk", "config"},
     {"source"},
-    {"flow"},
-    {"pools"},
+    {"flow", "pools"},
     {"typestate"},
     {"analysis"},
     {"rules"},

@@ -296,9 +296,14 @@ class _Builder:
     def _raise(self, node: ir.Raise) -> None:
         name = "*"
         if node.exc is not None:
-            self._expr(node.exc)
             callee = node.exc.func if isinstance(node.exc, ir.Call) else node.exc
             path = path_of(callee)
+            if isinstance(node.exc, ir.Call) and path is not None:
+                # Making the exception is part of raising it: its arguments may raise something else, it may not.
+                for part in (*node.exc.args, *(value for _, value in node.exc.keywords)):
+                    self._operand(part)
+            else:
+                self._expr(node.exc)
             name = "".join(str(part) for part in path) if path else ""
         if node.cause is not None:
             self._expr(node.cause)

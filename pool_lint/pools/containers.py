@@ -345,7 +345,10 @@ class Containers:
             return True
         if isinstance(value, ir.Name):
             values = self.assigned(scope).get(value.id, ())
-            return any(isinstance(each, ir.Star) or (depth < _DEEPEST and self._is_made(each, scope, depth + 1)) for each in values)
+            return any(
+                isinstance(each, ir.Star) or (depth < _DEEPEST and self._is_made(each, scope, depth + 1))
+                for each in values
+            )
         return isinstance(value, ir.Seq) and any(self._is_made(item, scope, depth) for item in value.items)
 
     def _builds(self, scope: ir.Function, use: ContainerUse) -> bool:
@@ -608,7 +611,20 @@ def _only_in_handler(body: list[ir.Stmt], node: ir.Expr | ir.Stmt) -> bool:
 
 _DEEPEST = 4
 _HARMLESS = frozenset(
-    ("len", "bool", "list", "tuple", "sorted", "iter", "str", "repr", "print", "heapq.heapify", "heapq.heappop", "heapq.heappush")
+    (
+        "len",
+        "bool",
+        "list",
+        "tuple",
+        "sorted",
+        "iter",
+        "str",
+        "repr",
+        "print",
+        "heapq.heapify",
+        "heapq.heappop",
+        "heapq.heappush",
+    )
 )
 DESTROYING = (
     "close", "aclose", "terminate", "disconnect", "shutdown", "kill", "stop", "quit", "dispose", "destroy", "abort",

@@ -155,7 +155,7 @@ def _ground(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
         outs.extend(follow.raising(fact))
     if returns(follow, callee):
         after = fact.forget(dst) if fact.env else fact
-        if known and (dst,) in follow.keys:
+        if known and ((dst,) in follow.keys or isinstance(dst, int)):
             after = after.know((dst,), known)
         outs.append((NEXT, after))
     return outs
@@ -1007,7 +1007,12 @@ def _function(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
         return _finish(follow, index, point, fact, call, callee, [((), role)])
     ends = {"returned", "stored"} & effect.outcomes
     if fact.status == RETURNED:
-        if "returned" in effect.outcomes and "held" not in effect.outcomes and not effect.pools and not site.spec.library:
+        if (
+            "returned" in effect.outcomes
+            and "held" not in effect.outcomes
+            and not effect.pools
+            and not site.spec.library
+        ):
             # It only destroys the object, once more.
             return _finish(follow, index, point, fact, call, callee, [])
         if "returned" in effect.outcomes and "held" not in effect.outcomes:

@@ -142,10 +142,11 @@ class FileAnalysis:
             for point in cfg.points:
                 if point.kind == "call" and isinstance(point.node, ir.Call):
                     callee = self.resolver.callee(point.node, cfg.function)
-                    if callee.kind in ("release", "function"):
-                        names.update(
-                            (root,) for root in point.srcs[1:] if isinstance(root, str) and callee.kind == "release"
-                        )
+                    returns = callee.kind == "release" or (
+                        callee.function is not None and self.is_return_method(callee.function)
+                    )
+                    if returns:
+                        names.update((root,) for root in point.srcs[1:] if isinstance(root, str))
             found = self._keys[cfg] = tested_paths(cfg) | names
         return found
 
@@ -515,12 +516,19 @@ class FileAnalysis:
         found = self._closures.get(function)
         if found is None:
             found = self._closures[function] = {}
+            names = {
+                id(value.function): target
+                for target, values in self.containers.assigned(function).items()
+                for value in values
+                if isinstance(value, ir.Lambda)
+            }
             for inner in function.nested:
-                if inner.name == "<lambda>":
+                called = names.get(id(inner)) if inner.name == "<lambda>" else inner.name
+                if called is None:
                     continue
                 for name in sorted(self._outer_names(inner) & function.assigned):
                     if self._may_close(inner, name) and self.closes(inner, (name,), _NOTHING):
-                        found.setdefault(name, []).append((inner.name, CLOSER))
+                        found.setdefault(name, []).append((called, CLOSER))
         return found
 
     def _may_close(self, function: ir.Function, name: str) -> bool:
@@ -663,6 +671,10 @@ class FileAnalysis:
             if any(self._is_borrow(value, function, 0) for value in values)
         )
 
+    def is_borrow(self, value: ir.Expr, function: ir.Function) -> bool:
+        """Whether an expression has a borrowed object as its value, once awaited or entered."""
+        return self._is_borrow(value, function, 0)
+
     def _is_borrow(self, value: ir.Expr, function: ir.Function, depth: int) -> bool:
         if isinstance(value, (ir.Await, ir.Star)):
             return self._is_borrow(value.value, function, depth)
@@ -742,6 +754,12 @@ class FileAnalysis:
             return False
         effect = self.effect(function, (params[0],), None)
         return "returned" in effect.outcomes and "held" not in effect.outcomes and not effect.raises
+
+    def is_lock(self, expr: ir.Expr, scope: ir.Function | None) -> bool:
+        kind = self.types.of(expr, scope)
+        path = path_of(expr)
+        named = kind is None and path is not None and bool(_LOCK_NAME.search(str(path[-1]).lower()))
+        return named or (kind is not None and kind.kind in ("lock", "semaphore"))
 
     def is_quiet_with(self, expr: ir.Expr, scope: ir.Function | None) -> bool:
         """Whether entering a context manager cannot raise: a lock, ``suppress``, an ``ExitStack``."""

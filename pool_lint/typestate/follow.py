@@ -366,11 +366,13 @@ class Follow:
         pend, handling = point.depths
         fact = fact._replace(pend=fact.pend[:pend], handling=fact.handling[:handling])
         spec = self.sites[fact.site].spec if fact.site != GROUND else None
+        before: set[str] = set()
         for handler, entry in point.handlers:
             names = self.file.exceptions.names(handler.type, self.function)
             match = self.file.exceptions.match(names, fact.exc, spec)
-            if match == "no":
+            if match == "no" or (match == "maybe" and before.issuperset(names)):
                 continue
+            before.update(names)
             kind = fact.exc
             if match == "maybe" and len(names) == 1 and kind in (ANY, LIBRARY):
                 kind = names[0]
@@ -548,7 +550,9 @@ class Follow:
             policy = self.file.attr_policy(self.function.owner, self.function, point.name)
             site = self.sites[fact.site]
             self.file.note_attr_site(self.function, point.name, self, site)
-            if (self.function.name in _ENTERING and not self.file.has_finalizer(self.function.owner, point.name)) or policy == "kept":
+            if (
+                self.function.name in _ENTERING and not self.file.has_finalizer(self.function.owner, point.name)
+            ) or policy == "kept":
                 site.vars.add(selector)
             else:
                 self.transfer(fact)
@@ -570,7 +574,9 @@ class Follow:
         key = point.node.value if isinstance(point.node, ir.Const) and isinstance(point.node.value, int) else None
         parts: list[tuple[Place, str]] = []
         for rest, role in fact.below(src) if src is not None else ():
-            if (rest and (rest[0] == "*" or rest[0] == key or (key is None and isinstance(rest[0], int)))) or (rest and isinstance(key, int) and key < 0 and isinstance(rest[0], int)):
+            if (rest and (rest[0] == "*" or rest[0] == key or (key is None and isinstance(rest[0], int)))) or (
+                rest and isinstance(key, int) and key < 0 and isinstance(rest[0], int)
+            ):
                 parts.append((rest[1:], role))
             elif not rest and role in (OBJECT, DERIVED) and fact.status == RETURNED and self.is_use(fact, index):
                 self.report("use", index, fact)
@@ -705,7 +711,9 @@ class Follow:
         outs: list[Out] = []
         parts = fact.below(src) if src is not None and fact.site != GROUND else []
         direct = self.file.is_direct_unpack(self.cfg, index)
-        if (not direct and not any(rest for rest, _ in parts) and self.setting != "handle" and fact.status != "") or (fact.site == GROUND and not direct):
+        if (not direct and not any(rest for rest, _ in parts) and self.setting != "handle" and fact.status != "") or (
+            fact.site == GROUND and not direct
+        ):
             outs.extend(self.raising(fact))
         after = fact
         for position, dst in enumerate(point.dsts):
@@ -745,6 +753,12 @@ class Follow:
             outs = [] if self._ends_here(point, fact, index) else list(self.raising(fact, waits=True))
             after = fact.forget(dst) if fact.env else fact
             if (dst,) in self.keys and dst in self.handles:
+                after = after.know((dst,), TRUTHY)
+            elif (
+                isinstance(dst, int)
+                and isinstance(point.node, ir.Await)
+                and self.file.is_borrow(point.node, self.function)
+            ):
                 after = after.know((dst,), TRUTHY)
             return [*outs, (NEXT, after)]
         parts = fact.below(src) if src is not None else []
@@ -981,7 +995,10 @@ class Follow:
         quiet = self.file.is_quiet_with(item.context, self.function)
         if fact.site == GROUND:
             outs = [] if quiet else list(self.raising(fact))
-            return [*outs, (NEXT, fact.forget(dst) if fact.env else fact)]
+            after = fact.forget(dst) if fact.env else fact
+            if (dst,) in self.keys and self.file.is_borrow(item.context, self.function):
+                after = after.know((dst,), TRUTHY)
+            return [*outs, (NEXT, after)]
         site = self.sites[fact.site]
         parts = fact.below(context)
         if fact.status == PENDING and any(role == AWAITABLE for _, role in parts):
@@ -1022,7 +1039,7 @@ class Follow:
             pass  # an object whose own `with` returns it: what could fail is its exit
         elif not quiet and self.setting != "handle":
             outs.extend(self.raising(fact, library=library, waits=waits))
-        elif quiet and waits:
+        elif quiet and waits and self.file.is_lock(item.context, self.function):
             outs.append((EXC, fact._replace(exc=CANCELLED)))
         if guard:
             fact = fact.with_places(set(fact.places) | {((context,), GUARD)})
@@ -1143,7 +1160,10 @@ class Follow:
         return ((NEXT, fact._replace(pend=fact.pend[:pend], handling=fact.handling[:handling])),)
 
     def _try(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
-        if fact.site != GROUND and fact.status == RETURNED and not fact.via.startswith("stale"):
+        if fact.site == GROUND or fact.status != RETURNED or fact.via.startswith("stale"):
+            return ((NEXT, fact),)
+        if (int(point.name), "body") in self.points[self.sites[fact.site].point].tries:
+            # The try statement that borrowed it begins again.
             return ((NEXT, fact._replace(via="stale" + (USED if USED in fact.via else ""))),)
         return ((NEXT, fact),)
 
@@ -1162,7 +1182,9 @@ def tested_paths(cfg: Cfg) -> frozenset[tuple[Root, ...]]:
             elif test.kind in ("predicate", "same"):
                 key = ("?", test.text, *sorted(test.reads))
                 counts[key] = counts.get(key, 0) + 1 + point.repeats
-        elif (point.kind == "const" and isinstance(point.dst, str)) or (point.kind == "move" and isinstance(point.dst, str) and point.srcs and isinstance(point.srcs[0], int)):
+        elif (point.kind == "const" and isinstance(point.dst, str)) or (
+            point.kind == "move" and isinstance(point.dst, str) and point.srcs and isinstance(point.srcs[0], int)
+        ):
             fixed.add(point.dst)
     return frozenset(key for key, count in counts.items() if count > 1 or (len(key) == 1 and key[0] in fixed))
 

@@ -86,7 +86,7 @@ def _judge(outcome: Outcome, follow: Follow, site: Site) -> Verdict | None:
     if not site.returned and not site.transferred:
         if spec.only_if_released or spec.handle_is_pool or spec.gc_returns != "no":
             return None
-        return _make("never", follow, function, site, losses)
+        return _make("never", follow, function, site, [loss for loss in losses if loss.how != "raise"] or losses)
     plain = [loss for loss in losses if loss.how != "raise" and loss.kind == ""]
     if plain:
         return _make("leaves", follow, function, site, plain)
