@@ -30,6 +30,7 @@ class ModuleAnalysis:
 
     @property
     def tree(self) -> ModuleTree:
+        """The statements, functions and classes of the file."""
         return self.file.tree
 
 
