@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from pool_lint.config import Settings
 
 
-def check_text(text: str, path: str, settings: Settings, tree: ast.AST | None = None) -> list[Finding]:
-    """Return the sorted findings of one file; ``path`` serves messages only.
+def check_text(
+    text: str,
+    path: str,  # noqa: ARG001 - the interface of a check is a named text; no rule depends on the name
+    settings: Settings,
+    tree: ast.AST | None = None,
+) -> list[Finding]:
+    """Return the sorted findings of one file; they do not depend on ``path``.
 
     A file with a syntax error has none.  What the analysis could not do is said as POL000.
     """
@@ -142,9 +147,11 @@ def _names(settings: Settings) -> re.Pattern[str]:
     methods = {form.method for spec in (*catalog.specs, *settings.models) for form in spec.borrows}
     methods |= {form.method.rpartition(".")[2] for container in catalog.containers for form in container.takes}
     constructors = {
-        name.rpartition(".")[2] for spec in (*catalog.specs, *settings.models) for name in (*spec.classes, *spec.factories)
+        name.rpartition(".")[2]
+        for spec in (*catalog.specs, *settings.models)
         if any(form.method.startswith("__") for form in spec.borrows)
-    }  # fmt: skip
+        for name in (*spec.classes, *spec.factories)
+    }
     plain = sorted(re.escape(name) for name in methods | constructors if not name.startswith("__"))
     plain += [
         "acquire",
