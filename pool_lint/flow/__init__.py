@@ -1,0 +1,1 @@
+"""How control flows through one function: its graph, and which variables are still read where."""
