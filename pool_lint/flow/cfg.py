@@ -85,9 +85,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """What a branch asks: ``truth`` or ``none`` of a path, whether it is ``bound``, whether it is the ``same`` as the
-    path ``other``, a pure ``predicate`` by its text, or something ``opaque``.
+    """What a branch asks.
 
+    ``kind``: ``truth`` or ``none`` of a path, whether it is ``bound``, whether it is the ``same`` as the path
+    ``other``, a pure ``predicate`` by its text, or something ``opaque``.
     ``path`` is a variable or a dotted path as a place: ``("conn",)``, ``("self", ".conn")``.
     ``reads`` are the variables a predicate depends on.
     """
@@ -113,6 +114,7 @@ class Cfg:
     tries: dict[int, ir.Try]
 
     def successors(self, index: int) -> list[int]:
+        """The points that may run right after a point, in the order of its ways out."""
         point = self.points[index]
         out = [target for target in (point.next, point.alt, point.exc) if target != NOWHERE]
         out.extend(entry for _, entry in point.handlers)
