@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pool_lint.config import Settings, load_settings, override, parse_settings
+from pool_lint.engine import check_text
 from pool_lint.files import PoolLintError
 
 MODEL = """
@@ -97,3 +98,16 @@ def test_flags_override_what_they_name() -> None:
 
 def test_an_empty_table_is_the_default() -> None:
     assert parse_settings({}, "here") == Settings()
+
+
+@pytest.mark.parametrize(
+    ("setting", "lines"),
+    [("handle", []), ("calls", [11]), ("any", [3, 7, 11])],
+)
+def test_what_may_raise_is_a_setting(setting: str, lines: list[int]) -> None:
+    text = "from psycopg2.pool import ThreadedConnectionPool\n"
+    for number, between in enumerate(("b = a.x", "b = a + 1", "a()")):
+        text += f"def f{number}(pool: ThreadedConnectionPool, a):\n"
+        text += f"    conn = pool.getconn()\n    {between}\n    pool.putconn(conn)\n"
+    found = check_text(text, "x.py", Settings(may_raise=setting))
+    assert [finding.line for finding in found if finding.code == "POL101"] == lines

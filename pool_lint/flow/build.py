@@ -683,7 +683,7 @@ class _Builder:
             return None
         dst = dst if dst is not None else self._temp()
         self._at(expr)
-        self._emit("attr", dst, (base,), expr.name, expr)
+        self._emit("attr", dst, (base,), expr.name, expr, raises=True)
         return dst
 
     def _sub(self, expr: ir.Sub, dst: Root | None) -> Root | None:
@@ -733,7 +733,7 @@ class _Builder:
         roots = [root for part in expr.parts if (root := self._expr(part)) is not None]
         if roots:
             self._at(expr)
-            self._emit("use", None, tuple(roots))
+            self._emit("use", None, tuple(roots), raises=True)
         return None
 
     def _compare(self, expr: ir.Compare, dst: Root | None) -> Root | None:

@@ -406,6 +406,8 @@ class Follow:
             return ((NEXT, fact),)
         self._used = False
         outs: Iterable[Out] = list(method(self, index, point, fact))
+        if self.setting == "any" and point.kind in ("attr", "use"):
+            outs = [*self.raising(fact), *outs]
         if self._used and not outs:
             # The first use after the return is told; what else happens on the path is still to be seen.
             outs = method(self, index, point, fact._replace(via=fact.via + USED))
