@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from typing import TYPE_CHECKING
+
 from pool_lint import ir
-from pool_lint.flow.cfg import RET, Cfg, Point, Root
+from pool_lint.flow.cfg import NOWHERE, RET, Cfg, Point, Root
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def live_roots(cfg: Cfg) -> list[frozenset[Root]]:
@@ -11,54 +18,73 @@ def live_roots(cfg: Cfg) -> list[frozenset[Root]]:
 
     Variables that a nested function refers to are live everywhere: nobody knows when it runs.
     """
+    masks = _masks(cfg)
+    names = {bit: root for root, bit in masks.order.items()}
+    memo: dict[int, frozenset[Root]] = {}
+    out = []
+    for mask in _solve(cfg, masks):
+        known = memo.get(mask)
+        if known is None:
+            known = memo[mask] = frozenset(root for bit, root in names.items() if mask >> bit & 1)
+        out.append(known)
+    return out
+
+
+@dataclass(slots=True, eq=False)
+class _Masks:
+    """Sets of roots as the bits of integers, one bit for each root of ``order``.
+
+    ``always`` is live everywhere, ``reads`` and ``writes`` are what each point reads and gives a new value.
+    """
+
+    order: dict[Root, int]
+    always: int
+    reads: list[int]
+    writes: list[int]
+
+
+def _masks(cfg: Cfg) -> _Masks:
+    reads = [_reads(point) for point in cfg.points]
     always: set[Root] = set()
-    reads: list[set[Root]] = []
-    for point in cfg.points:
-        mine = _reads(point)
-        reads.append(mine)
+    for point, mine in zip(cfg.points, reads, strict=True):
         if point.kind == "closure":
             always.update(mine)
     if cfg.function.params:
         always.add(cfg.function.params[0].name)
     order: dict[Root, int] = {}
-    masks: list[tuple[int, int]] = []
-    for point, mine in zip(cfg.points, reads, strict=True):
-        gen = 0
-        for root in mine:
-            gen |= 1 << order.setdefault(root, len(order))
-        kill = 0
-        for root in (*point.dsts, point.dst):
-            if root is not None and root not in always:
-                kill |= 1 << order.setdefault(root, len(order))
-        if point.kind == "aug":
-            kill = 0
-        masks.append((gen, kill))
-    constant = 0
-    for root in always:
-        constant |= 1 << order.setdefault(root, len(order))
+
+    def mask(roots: Iterable[Root | None]) -> int:
+        bits = 0
+        for root in roots:
+            if root is not None:
+                bits |= 1 << order.setdefault(root, len(order))
+        return bits
+
+    writes = [{*point.dsts, point.dst} - always for point in cfg.points]
+    return _Masks(order, mask(always), [mask(each) for each in reads], [mask(each) for each in writes])
+
+
+def _solve(cfg: Cfg, masks: _Masks) -> list[int]:
+    """What is live before each point: the least solution of the equations of its successors."""
     count = len(cfg.points)
     predecessors: list[list[int]] = [[] for _ in range(count)]
     for index in range(count):
         for target in cfg.successors(index):
             predecessors[target].append(index)
-    live = [constant] * count
+    live = [masks.always] * count
     work = list(range(count))
     queued = [True] * count
     while work:
         index = work.pop()
         queued[index] = False
         point = cfg.points[index]
-        gen, kill = masks[index]
         after = 0
-        for target in (point.next, point.alt):
-            if target >= 0:
+        for target in (point.next, point.alt, *(entry for _, entry in point.handlers), *point.table.values()):
+            if target != NOWHERE:
                 after |= live[target]
-        for _, entry in point.handlers:
-            after |= live[entry]
-        for target in point.table.values():
-            after |= live[target]
-        now = gen | (after & ~kill) | constant
-        if point.exc >= 0:
+        now = masks.reads[index] | (after & ~masks.writes[index]) | masks.always
+        if point.exc != NOWHERE:
+            # A point that raises has written nothing.
             now |= live[point.exc]
         if now != live[index]:
             live[index] = now
@@ -66,15 +92,7 @@ def live_roots(cfg: Cfg) -> list[frozenset[Root]]:
                 if not queued[source]:
                     queued[source] = True
                     work.append(source)
-    names = {bit: root for root, bit in order.items()}
-    memo: dict[int, frozenset[Root]] = {}
-    out = []
-    for mask in live:
-        known = memo.get(mask)
-        if known is None:
-            known = memo[mask] = frozenset(root for bit, root in names.items() if mask >> bit & 1)
-        out.append(known)
-    return out
+    return live
 
 
 def _reads(point: Point) -> set[Root]:
