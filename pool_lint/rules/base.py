@@ -51,20 +51,25 @@ class LoadedRule:
 
     @property
     def code(self) -> str:
+        """What flake8 selects the rule by."""
         return self.rule.code
 
     @property
     def name(self) -> str:
+        """What people call the rule, in words joined by hyphens."""
         return self.rule.name
 
     @property
     def message(self) -> str:
+        """The format string that each finding fills."""
         return self.rule.message
 
     @property
     def opt_in(self) -> bool:
+        """Whether the rule is off until a user selects it."""
         return self.rule.opt_in
 
     @property
     def cwe(self) -> int:
+        """The number of the weakness in the CWE list."""
         return self.rule.cwe
