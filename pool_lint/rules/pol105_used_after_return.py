@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 RULE = Rule(
     code="POL105",
     name="used-after-return",
-    message="{item} borrowed from '{pool}', or what was made from it, is used after its return on line {before}: use it before",
+    message="{item} borrowed from '{pool}', or what was made from it, is used after its return on line {before}: "
+    "use it before",
     cwe=416,
 )
 

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 RULE = Rule(
     code="POL108",
     name="borrowed-inside-the-try",
-    message="'{name}' is returned here even if the borrow on line {borrow} fails, when it is {state}: borrow before the try",
+    message="'{name}' is returned here even if the borrow on line {borrow} fails, when it is {state}: "
+    "borrow before the try",
     cwe=457,
 )
 
