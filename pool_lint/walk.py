@@ -52,7 +52,7 @@ def names_read(expr: ir.Expr) -> list[str]:
     return out
 
 
-def children(expr: ir.Expr) -> list[ir.Expr]:
+def children(expr: ir.Expr) -> list[ir.Expr]:  # noqa: C901 - one flat case per kind of expression
     """The direct parts of an expression (not the body of a lambda)."""
     if isinstance(expr, (ir.Name, ir.Const)):
         return []
@@ -82,7 +82,9 @@ def children(expr: ir.Expr) -> list[ir.Expr]:
     return []
 
 
-def statement_parts(stmt: ir.Stmt) -> tuple[list[ir.Expr], list[list[ir.Stmt]]]:
+def statement_parts(  # noqa: C901, PLR0912 - one flat case per kind of statement
+    stmt: ir.Stmt,
+) -> tuple[list[ir.Expr], list[list[ir.Stmt]]]:
     """The expressions that a statement evaluates itself, and the bodies under it (not of nested functions)."""
     if isinstance(stmt, ir.ExprStmt):
         return [stmt.value], []
