@@ -16,7 +16,8 @@ class Returned:
 
     ``where`` is the path to it in the value (``(0,)``: the first of a tuple), ``ways`` what the caller has to do
     before it is borrowed, ``path`` the pool as a place of the function that borrows, ``derived`` the paths to cursors
-    and the like in the same value.  ``optional``: the function may also return None.  ``own``: the pool is a container of the class itself, so the class is the pool.
+    and the like in the same value.  ``optional``: the function may also return None.  ``own``: the pool is a container
+    of the class itself, so the class is the pool.
     """
 
     where: Place
@@ -42,6 +43,7 @@ class Summary:
     holds: bool = False
 
     def same(self, other: Summary) -> bool:
+        """Whether a caller cannot tell the two apart: then the fixed point is reached."""
         return (
             [(each.where, each.spec.id, each.ways) for each in self.lends]
             == [(each.where, each.spec.id, each.ways) for each in other.lends]
