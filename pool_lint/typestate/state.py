@@ -61,6 +61,7 @@ class Fact(NamedTuple):
     ret: int = -1
 
     def roles(self, place: Place) -> set[str]:
+        """How a place relates to the object; empty where it does not reach it."""
         return {role for where, role in self.places if where == place}
 
     def below(self, root: Root) -> list[tuple[Place, str]]:
@@ -72,6 +73,7 @@ class Fact(NamedTuple):
         return any(role in _HOLDING for _, role in self.places)
 
     def with_places(self, places: set[tuple[Place, str]]) -> Fact:
+        """The fact with other places, in the order that makes equal facts equal."""
         return self._replace(places=tuple(sorted(places, key=_order)))
 
     def bind(self, dst: Root, parts: list[tuple[Place, str]]) -> Fact:
@@ -88,12 +90,14 @@ class Fact(NamedTuple):
         return self
 
     def known(self, path: tuple[Root, ...]) -> str:
+        """What is known of a variable or dotted path (UNBOUND ... NOT_NONE); "" for nothing."""
         for key, value in self.env:
             if key == path:
                 return value
         return ""
 
     def know(self, path: tuple[Root, ...], value: str) -> Fact:
+        """The fact with this as all that is known of a path; "" forgets it."""
         env = dict(self.env)
         if value:
             env[path] = value
