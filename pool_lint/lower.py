@@ -12,7 +12,8 @@ from pool_lint import ir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
+    from contextlib import _GeneratorContextManager
+    from typing import Literal
 
 
 class _Marks(CodegenState):
@@ -31,7 +32,7 @@ class _Marks(CodegenState):
 
     def record_syntactic_position(
         self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None
-    ) -> AbstractContextManager[None]:
+    ) -> _GeneratorContextManager[None]:
         self.marks[node] = len(self.tokens)
         return super().record_syntactic_position(node, start_node=start_node, end_node=end_node)
 
@@ -63,7 +64,8 @@ def lower_module(module: cst.Module) -> ir.ModuleTree:
 class _Lowering:
     def __init__(self, module: cst.Module) -> None:
         state = _Marks(module)
-        module._codegen(state)  # noqa: SLF001 - libcst has no public hook for cheap positions
+        # libcst has no public hook for cheap positions.
+        module._codegen(state)
         self._module = module
         self._marks = state.marks
         self._places = state.places()
@@ -312,13 +314,10 @@ class _Lowering:
         *,
         is_async: bool,
     ) -> ir.Function:
-        lowered: list[ir.Param] = []
-        for param in (*params.posonly_params, *params.params):
-            lowered.append(self._param(param, "positional"))
+        lowered = [self._param(param, "positional") for param in (*params.posonly_params, *params.params)]
         if isinstance(params.star_arg, cst.Param):
             lowered.append(self._param(params.star_arg, "star"))
-        for param in params.kwonly_params:
-            lowered.append(self._param(param, "keyword"))
+        lowered.extend(self._param(param, "keyword") for param in params.kwonly_params)
         if params.star_kwarg is not None:
             lowered.append(self._param(params.star_kwarg, "kwargs"))
         function = ir.Function(
@@ -340,7 +339,7 @@ class _Lowering:
             self._function.nested.append(function)
         return function
 
-    def _param(self, node: cst.Param, kind: Any) -> ir.Param:
+    def _param(self, node: cst.Param, kind: Literal["positional", "star", "keyword", "kwargs"]) -> ir.Param:
         annotation = self.expr(node.annotation.annotation) if node.annotation is not None else None
         default = self.expr(node.default) if node.default is not None else None
         return ir.Param(node.name.value, annotation, default, kind)
@@ -407,10 +406,11 @@ class _Lowering:
             return ir.Const(line, col, "".join(str(part.value) for part in parts if isinstance(part, ir.Const)))
         return ir.Op(line, col, parts, "fstring")
 
-    def _fstring(self, node: Any, line: int, col: int) -> ir.Expr:
+    def _fstring(self, node: cst.FormattedString | cst.TemplatedString, line: int, col: int) -> ir.Expr:
         parts: list[ir.Expr] = []
         for part in node.parts:
-            if hasattr(part, "expression"):
+            # By attributes, not by classes: those of template strings are not in every libcst.
+            if hasattr(part, "expression") and hasattr(part, "format_spec"):
                 parts.append(self.expr(part.expression))
                 if part.format_spec is not None:
                     parts.extend(self.expr(spec.expression) for spec in part.format_spec if hasattr(spec, "expression"))
@@ -534,7 +534,7 @@ class _Lowering:
             items.append((key, self.expr(element.value)))
         return ir.DictLit(line, col, items)
 
-    def _comprehension(self, node: Any, line: int, col: int) -> ir.Expr:
+    def _comprehension(self, node: cst.BaseComp, line: int, col: int) -> ir.Expr:
         self._comprehensions += 1
         scope: dict[str, str] = {}
         fors: list[ir.CompFor] = []
@@ -552,6 +552,7 @@ class _Lowering:
             fors.append(ir.CompFor(target, iterable, ifs, part.asynchronous is not None))
             part = part.inner_for_in
         key = self.expr(node.key) if isinstance(node, cst.DictComp) else None
+        assert isinstance(node, (cst.DictComp, cst.BaseSimpleComp))
         elt = self.expr(node.value if isinstance(node, cst.DictComp) else node.elt)
         self._renamed.pop()
         return ir.Comp(line, col, _COMPREHENSIONS[type(node)], key, elt, fors)
@@ -633,7 +634,7 @@ _COMPARISONS: dict[type[cst.CSTNode], str] = {
     cst.NotIn: "not in",
 }
 
-_COMPREHENSIONS: dict[type[cst.CSTNode], Any] = {
+_COMPREHENSIONS: dict[type[cst.CSTNode], Literal["list", "set", "dict", "generator"]] = {
     cst.ListComp: "list",
     cst.SetComp: "set",
     cst.DictComp: "dict",
