@@ -625,7 +625,7 @@ class _Builder:
             return False
         if operator in ("is not", "!="):
             yes, no = no, yes
-        path = path_of(left) if not isinstance(left, ir.Walrus) else None
+        path: tuple[Root, ...] | None = path_of(left) if not isinstance(left, ir.Walrus) else None
         root = self._expr(left)
         if isinstance(left, ir.Walrus):
             path = (left.name,)
@@ -700,11 +700,7 @@ class _Builder:
     def _call(self, expr: ir.Call, dst: Root | None) -> Root | None:
         func = expr.func
         receiver = self._expr(func.value) if isinstance(func, ir.Attr) else self._expr(func)
-        roots: list[Root | None] = [receiver]
-        for arg in expr.args:
-            roots.append(self._operand(arg))
-        for _, value in expr.keywords:
-            roots.append(self._operand(value))
+        roots = [receiver, *(self._operand(arg) for arg in (*expr.args, *(value for _, value in expr.keywords)))]
         dst = dst if dst is not None else self._temp()
         self._at(expr)
         name = func.name if isinstance(func, ir.Attr) else ""
@@ -712,7 +708,7 @@ class _Builder:
         return dst
 
     def _operand(self, expr: ir.Expr) -> Root | None:
-        """An argument; a variable that a later argument may rebind is read now."""
+        """An argument, without the star before it."""
         return self._expr(expr.value if isinstance(expr, ir.Star) else expr)
 
     def _await(self, expr: ir.Await, dst: Root | None) -> Root | None:

@@ -94,6 +94,8 @@ class Types:
         self._attrs: dict[ir.Klass, dict[str, list[Binding]]] = {}
         self._names: dict[tuple[int, str], Type | None] = {}
         self._attr_types: dict[tuple[ir.Klass, str], Type | None] = {}
+        self._results: dict[ir.Function, Type | None] = {}
+        self._called: dict[ir.Expr, Type | None] = {}
         self._busy: set[object] = set()
         self._lambda_owner: dict[int, ir.Function] = {}
         self.classes: dict[str, ir.Klass] = {}
@@ -307,7 +309,11 @@ class Types:
         if isinstance(expr, ir.Attr):
             return self._attr_of(expr, scope)
         if isinstance(expr, ir.Call):
-            return self._call_of(expr, scope)
+            # An expression node stands in one scope only; a chain of calls would else be walked again from each link.
+            if expr not in self._called:
+                self._called[expr] = None
+                self._called[expr] = self._call_of(expr, scope)
+            return self._called[expr]
         if isinstance(expr, ir.Await):
             kind = self.of(expr.value, scope)
             return kind.item if kind is not None and kind.kind == "awaitable" else kind
@@ -427,6 +433,8 @@ class Types:
             kind = self.annotation(function.returns, function.parent)
             if kind is not None:
                 return kind
+        if function in self._results:
+            return self._results[function]
         key = ("result", function)
         if key in self._busy or function.is_generator:
             return None
@@ -438,6 +446,7 @@ class Types:
                 if kind is not None and (found is None or _rank(kind) > _rank(found)):
                     found = kind
         self._busy.discard(key)
+        self._results[function] = found
         return found
 
     # Annotations.
