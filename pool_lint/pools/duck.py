@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, PoolSpec, ReleaseForm
-from pool_lint.walk import path_of, names_read, walk_expressions, walk_statements
+from pool_lint.walk import names_read, path_of, walk_expressions, walk_statements
 
 if TYPE_CHECKING:
     from pool_lint.pools.types import Types
@@ -99,10 +99,11 @@ class DuckPools:
             seen = self._seen[name]
             if method in _PAIRS:
                 waited = id(expr) in awaited or any(
-                    isinstance(outer, ir.Call) and self._types.dotted(outer.func) in ("asyncio.wait_for", "asyncio.shield")
+                    isinstance(outer, ir.Call)
+                    and self._types.dotted(outer.func) in ("asyncio.wait_for", "asyncio.shield")
                     and any(arg is expr for arg in outer.args)
                     for outer in walk_expressions(body)
-                )  # fmt: skip
+                )
                 seen.borrows[method] = seen.borrows.get(method, False) or waited
                 seen.asked_by.update(text for arg in expr.args if (text := _text(arg)))
                 seen.kept = seen.kept or id(expr) not in thrown_away
