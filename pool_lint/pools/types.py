@@ -103,22 +103,25 @@ class Types:
             self.classes.setdefault(klass.name, klass)
         _collect(tree.body, None, self._globals)
         for function in tree.functions:
-            for stmt in walk_statements(function.body):
-                if isinstance(stmt, ir.Import):
-                    for dotted, local in stmt.names:
-                        self._globals.setdefault(local, []).append(Binding("import", None, None, dotted=dotted))
-                elif isinstance(stmt, ir.Global) and not stmt.nonlocal_:
-                    names = set(stmt.names)
-                    own: dict[str, list[Binding]] = defaultdict(list)
-                    _collect(function.body, function, own)
-                    for name in names:
-                        self._globals[name].extend(own.get(name, ()))
+            self._collect_global(function)
         for name, bindings in self._globals.items():
             for binding in bindings:
                 if binding.how == "import":
                     self.imports.setdefault(name, binding.dotted)
 
     # Names.
+
+    def _collect_global(self, function: ir.Function) -> None:
+        """What a function gives global names, and its imports, which are taken to mean the same everywhere."""
+        for stmt in walk_statements(function.body):
+            if isinstance(stmt, ir.Import):
+                for dotted, local in stmt.names:
+                    self._globals[local].append(Binding("import", None, None, dotted=dotted))
+            elif isinstance(stmt, ir.Global) and not stmt.nonlocal_:
+                own: dict[str, list[Binding]] = defaultdict(list)
+                _collect(function.body, function, own)
+                for name in set(stmt.names):
+                    self._globals[name].extend(own.get(name, ()))
 
     def locals_of(self, function: ir.Function) -> dict[str, list[Binding]]:
         """Where each name that a function binds gets its value."""
@@ -142,9 +145,11 @@ class Types:
         return self._globals.get(name, []), None
 
     def is_param(self, name: str, scope: ir.Function | None) -> bool:
+        """Whether a name is a parameter of the function itself (not of one around it)."""
         return scope is not None and any(param.name == name for param in scope.params)
 
     def name_type(self, name: str, scope: ir.Function | None) -> Type | None:
+        """What a variable is: as its bindings agree, else as ``self``, a builtin or a usual name of a logger."""
         bindings, owner = self.bindings(name, scope)
         key = (id(owner), name)
         if key in self._names:
@@ -262,12 +267,14 @@ class Types:
         return [name for name in out if name.rpartition(".")[2] not in _NEUTRAL_BASES]
 
     def method(self, klass: ir.Klass, name: str) -> ir.Function | None:
+        """The method of a class or, failing that, of its nearest base in this file."""
         for each in self.bases_of(klass):
             if name in each.methods:
                 return each.methods[name]
         return None
 
     def attr_type(self, klass: ir.Klass, name: str) -> Type | None:
+        """What an attribute of a class's instances is: as assigned, a method, or what a property returns."""
         key = (klass, name)
         if key in self._attr_types:
             return self._attr_types[key]
@@ -383,7 +390,7 @@ class Types:
         callee = self.of(func, scope)
         if callee is None:
             if isinstance(func, ir.Attr):
-                return self._method_result(self.of(func.value, scope), func.name, expr, scope)
+                return _method_result(self.of(func.value, scope), func.name)
             return None
         if callee.kind == "class" and callee.klass is not None:
             return self._instance(callee.klass)
@@ -415,17 +422,6 @@ class Types:
         if dotted in catalog.by_object:
             return Type("object", spec=catalog.by_object[dotted])
         return Type("external_instance", dotted=dotted)
-
-    def _method_result(self, base: Type | None, name: str, expr: ir.Call, scope: ir.Function | None) -> Type | None:
-        if base is None:
-            return None
-        if base.kind in ("many", "container") and name in ("get", "pop", "setdefault", "popleft", "get_nowait"):
-            return base.item
-        if base.kind == "many" and name == "values":
-            return base
-        if base.kind == "pool" and base.spec is not None and name in ("with_options", "options", "execution_options"):
-            return base
-        return None
 
     def _result(self, function: ir.Function) -> Type | None:
         """What calling a function of this file gives, as far as its annotation or returns tell."""
@@ -534,6 +530,19 @@ def _rank(kind: Type) -> int:
     return {"pool": 3, "many": 2, "container": 2, "semaphore": 2, "lock": 2, "instance": 2}.get(kind.kind, 1)
 
 
+def _method_result(base: Type | None, name: str) -> Type | None:
+    """What a method of an unseen class gives, for those that give a part of their object or the object itself."""
+    if base is None:
+        return None
+    if base.kind in ("many", "container") and name in ("get", "pop", "setdefault", "popleft", "get_nowait"):
+        return base.item
+    if base.kind == "many" and name == "values":
+        return base
+    if base.kind == "pool" and base.spec is not None and name in ("with_options", "options", "execution_options"):
+        return base
+    return None
+
+
 def decorator_names(function: ir.Function) -> frozenset[str]:
     """The last parts of a function's decorators: ``{"contextmanager"}`` for ``@contextlib.contextmanager``."""
     out = set()
@@ -552,6 +561,7 @@ def _with_nested(function: ir.Function) -> Iterable[ir.Function]:
 
 
 def _collect(body: Sequence[ir.Stmt], scope: ir.Function | None, into: dict[str, list[Binding]]) -> None:
+    """What each name is given in a body; comprehensions and walruses come last."""
     for stmt in walk_statements(body):
         if isinstance(stmt, ir.Assign):
             for target in stmt.targets:
@@ -561,19 +571,9 @@ def _collect(body: Sequence[ir.Stmt], scope: ir.Function | None, into: dict[str,
                 if isinstance(item.target, ir.Name):
                     into[item.target.id].append(Binding("with", item.context, scope))
         elif isinstance(stmt, ir.For):
-            if isinstance(stmt.target, ir.Name):
-                into[stmt.target.id].append(Binding("for", stmt.iter, scope))
-            elif isinstance(stmt.target, ir.Seq) and stmt.target.items and isinstance(stmt.target.items[-1], ir.Name):
-                items = _items_of(stmt.iter)
-                if items is not None:
-                    into[stmt.target.items[-1].id].append(Binding("for", items, scope))
-        elif isinstance(stmt, ir.FuncDef):
-            into[stmt.function.name].append(Binding("function", None, scope, function=stmt.function))
-        elif isinstance(stmt, ir.ClassDef):
-            into[stmt.klass.name].append(Binding("class", None, scope, klass=stmt.klass))
-        elif isinstance(stmt, ir.Import):
-            for dotted, local in stmt.names:
-                into[local].append(Binding("import", None, scope, dotted=dotted))
+            _bind_loop(stmt, scope, into)
+        else:
+            _bind_definition(stmt, scope, into)
     for expr in walk_expressions(body):
         if isinstance(expr, ir.Walrus):
             into[expr.name].append(Binding("value", expr.value, scope))
@@ -581,6 +581,25 @@ def _collect(body: Sequence[ir.Stmt], scope: ir.Function | None, into: dict[str,
             for loop in expr.fors:
                 if isinstance(loop.target, ir.Name):
                     into[loop.target.id.partition("'")[0]].append(Binding("for", loop.iter, scope))
+
+
+def _bind_loop(stmt: ir.For, scope: ir.Function | None, into: dict[str, list[Binding]]) -> None:
+    if isinstance(stmt.target, ir.Name):
+        into[stmt.target.id].append(Binding("for", stmt.iter, scope))
+    elif isinstance(stmt.target, ir.Seq) and stmt.target.items and isinstance(stmt.target.items[-1], ir.Name):
+        items = _items_of(stmt.iter)
+        if items is not None:
+            into[stmt.target.items[-1].id].append(Binding("for", items, scope))
+
+
+def _bind_definition(stmt: ir.Stmt, scope: ir.Function | None, into: dict[str, list[Binding]]) -> None:
+    if isinstance(stmt, ir.FuncDef):
+        into[stmt.function.name].append(Binding("function", None, scope, function=stmt.function))
+    elif isinstance(stmt, ir.ClassDef):
+        into[stmt.klass.name].append(Binding("class", None, scope, klass=stmt.klass))
+    elif isinstance(stmt, ir.Import):
+        for dotted, local in stmt.names:
+            into[local].append(Binding("import", None, scope, dotted=dotted))
 
 
 def _items_of(expr: ir.Expr) -> ir.Expr | None:
