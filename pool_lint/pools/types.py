@@ -97,7 +97,6 @@ class Types:
         self._results: dict[ir.Function, Type | None] = {}
         self._called: dict[ir.Expr, Type | None] = {}
         self._busy: set[object] = set()
-        self._lambda_owner: dict[int, ir.Function] = {}
         self.classes: dict[str, ir.Klass] = {}
         for klass in tree.classes:
             self.classes.setdefault(klass.name, klass)
@@ -567,29 +566,37 @@ def _collect(body: Sequence[ir.Stmt], scope: ir.Function | None, into: dict[str,
             for target in stmt.targets:
                 _bind(target, stmt.value, stmt.annotation, scope, into)
         elif isinstance(stmt, ir.With):
-            for item in stmt.items:
-                if isinstance(item.target, ir.Name):
-                    into[item.target.id].append(Binding("with", item.context, scope))
+            for name, context in _with_names(stmt):
+                into[name].append(Binding("with", context, scope))
         elif isinstance(stmt, ir.For):
-            _bind_loop(stmt, scope, into)
+            _bind_loop(stmt.target, stmt.iter, scope, into)
         else:
             _bind_definition(stmt, scope, into)
     for expr in walk_expressions(body):
         if isinstance(expr, ir.Walrus):
             into[expr.name].append(Binding("value", expr.value, scope))
         elif isinstance(expr, ir.Comp):
-            for loop in expr.fors:
-                if isinstance(loop.target, ir.Name):
-                    into[loop.target.id.partition("'")[0]].append(Binding("for", loop.iter, scope))
+            for name, iterable in _comprehension_names(expr):
+                into[name].append(Binding("for", iterable, scope))
 
 
-def _bind_loop(stmt: ir.For, scope: ir.Function | None, into: dict[str, list[Binding]]) -> None:
-    if isinstance(stmt.target, ir.Name):
-        into[stmt.target.id].append(Binding("for", stmt.iter, scope))
-    elif isinstance(stmt.target, ir.Seq) and stmt.target.items and isinstance(stmt.target.items[-1], ir.Name):
-        items = _items_of(stmt.iter)
+def _with_names(stmt: ir.With) -> list[tuple[str, ir.Expr]]:
+    """The variables that a ``with`` binds, and the context manager of each."""
+    return [(item.target.id, item.context) for item in stmt.items if isinstance(item.target, ir.Name)]
+
+
+def _comprehension_names(expr: ir.Comp) -> list[tuple[str, ir.Expr]]:
+    """The variables of a comprehension, as the source names them, and what each runs over."""
+    return [(loop.target.id.partition("'")[0], loop.iter) for loop in expr.fors if isinstance(loop.target, ir.Name)]
+
+
+def _bind_loop(target: ir.Expr, iterable: ir.Expr, scope: ir.Function | None, into: dict[str, list[Binding]]) -> None:
+    if isinstance(target, ir.Name):
+        into[target.id].append(Binding("for", iterable, scope))
+    elif isinstance(target, ir.Seq) and target.items and isinstance(target.items[-1], ir.Name):
+        items = _items_of(iterable)
         if items is not None:
-            into[stmt.target.items[-1].id].append(Binding("for", items, scope))
+            into[target.items[-1].id].append(Binding("for", items, scope))
 
 
 def _bind_definition(stmt: ir.Stmt, scope: ir.Function | None, into: dict[str, list[Binding]]) -> None:
