@@ -70,6 +70,7 @@ class Resolver:
         self._memo: dict[ir.Call, Callee] = {}
 
     def callee(self, call: ir.Call, scope: ir.Function | None) -> Callee:
+        """What a call that stands in a function calls; worked out once per call."""
         found = self._memo.get(call)
         if found is None:
             found = self._memo[call] = self._resolve(call, scope)
@@ -107,7 +108,7 @@ class Resolver:
                 return found
         kind = self.types.of(func, scope)
         if kind is None:
-            return self._by_name(call, func)
+            return self._by_name(func)
         if kind.kind == "function" and kind.function is not None:
             static = "staticmethod" in decorator_names(kind.function)
             return Callee("function", function=kind.function, bound=kind.klass is not None and not static)
@@ -119,9 +120,9 @@ class Resolver:
                 return Callee("borrow", spec=kind.spec, borrow=form, pool=func)
         if kind.kind == "external":
             return self._external(call, kind.dotted, scope)
-        return self._by_name(call, func)
+        return self._by_name(func)
 
-    def _by_name(self, call: ir.Call, func: ir.Expr) -> Callee:
+    def _by_name(self, func: ir.Expr) -> Callee:
         dotted = self.types.dotted(func)
         if dotted in STANDARD:
             return Callee("std", name=dotted)
@@ -132,29 +133,32 @@ class Resolver:
         return _OPAQUE
 
     def _external(self, call: ir.Call, dotted: str, scope: ir.Function | None) -> Callee:
-        catalog = self.catalog
-        spec = catalog.by_class.get(dotted)
+        found = self._external_borrow(call, dotted)
+        if found is None and dotted in ("heapq.heappop", "heapq.heappush") and call.args:
+            found = self._heap(call, dotted, scope)
+        if found is not None:
+            return found
+        if dotted in STANDARD:
+            return Callee("std", name=dotted)
+        if dotted in self.catalog.no_raise_functions:
+            return _SAFE
+        if dotted in self.catalog.never_keep:
+            return Callee("opaque", name="keeps nothing")
+        return Callee("opaque", name=dotted)
+
+    def _external_borrow(self, call: ir.Call, dotted: str) -> Callee | None:
+        """The borrow that constructing a library's class or calling its function is."""
+        spec = self.catalog.by_class.get(dotted)
         if spec is not None:
             form = _borrow_form(spec, "__init__")
             if form is not None and not _opted_out(form, call):
                 return Callee("borrow", spec=spec, borrow=form, pool=call.func)
-        spec = catalog.by_function.get(dotted)
-        if spec is not None:
-            for function in spec.function_borrows:
-                given = {name for name, _ in call.keywords}
-                if function.function == dotted and (not function.when or given & set(function.when)):
-                    return Callee("borrow", spec=spec, borrow=BorrowForm(dotted, function.ways), pool=None)
-        if dotted in ("heapq.heappop", "heapq.heappush") and call.args:
-            found = self._heap(call, dotted, scope)
-            if found is not None:
-                return found
-        if dotted in STANDARD:
-            return Callee("std", name=dotted)
-        if dotted in catalog.no_raise_functions:
-            return _SAFE
-        if dotted in catalog.never_keep:
-            return Callee("opaque", name="keeps nothing")
-        return Callee("opaque", name=dotted)
+        spec = self.catalog.by_function.get(dotted)
+        given = {name for name, _ in call.keywords}
+        for function in spec.function_borrows if spec is not None else ():
+            if function.function == dotted and (not function.when or given & set(function.when)):
+                return Callee("borrow", spec=spec, borrow=BorrowForm(dotted, function.ways), pool=None)
+        return None
 
     def _heap(self, call: ir.Call, dotted: str, scope: ir.Function | None) -> Callee | None:
         spec = self.containers.spec(call.args[0], scope)
