@@ -573,11 +573,7 @@ def _collect(body: Sequence[ir.Stmt], scope: ir.Function | None, into: dict[str,
         else:
             _bind_definition(stmt, scope, into)
     for expr in walk_expressions(body):
-        if isinstance(expr, ir.Walrus):
-            into[expr.name].append(Binding("value", expr.value, scope))
-        elif isinstance(expr, ir.Comp):
-            for name, iterable in _comprehension_names(expr):
-                into[name].append(Binding("for", iterable, scope))
+        _bind_inside(expr, scope, into)
 
 
 def _with_names(stmt: ir.With) -> list[tuple[str, ir.Expr]]:
@@ -585,9 +581,14 @@ def _with_names(stmt: ir.With) -> list[tuple[str, ir.Expr]]:
     return [(item.target.id, item.context) for item in stmt.items if isinstance(item.target, ir.Name)]
 
 
-def _comprehension_names(expr: ir.Comp) -> list[tuple[str, ir.Expr]]:
-    """The variables of a comprehension, as the source names them, and what each runs over."""
-    return [(loop.target.id.partition("'")[0], loop.iter) for loop in expr.fors if isinstance(loop.target, ir.Name)]
+def _bind_inside(expr: ir.Expr, scope: ir.Function | None, into: dict[str, list[Binding]]) -> None:
+    """What an expression gives names: a walrus, or the variables of a comprehension as the source calls them."""
+    if isinstance(expr, ir.Walrus):
+        into[expr.name].append(Binding("value", expr.value, scope))
+    elif isinstance(expr, ir.Comp):
+        for loop in expr.fors:
+            if isinstance(loop.target, ir.Name):
+                into[loop.target.id.partition("'")[0]].append(Binding("for", loop.iter, scope))
 
 
 def _bind_loop(target: ir.Expr, iterable: ir.Expr, scope: ir.Function | None, into: dict[str, list[Binding]]) -> None:
