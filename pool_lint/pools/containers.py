@@ -132,16 +132,7 @@ class Containers:
     def _scan(self) -> None:
         scopes: list[ir.Function | None] = [None, *self._tree.functions]
         for scope in scopes:
-            body = self._tree.body if scope is None else scope.body
-            self._thrown_away.update(id(stmt.value) for stmt in walk_statements(body) if isinstance(stmt, ir.ExprStmt))
-            for expr in walk_expressions(body):
-                if isinstance(expr, ir.Call):
-                    self._scan_call(expr, scope)
-            for stmt in walk_statements(body):
-                if isinstance(stmt, ir.Assign) and stmt.value is not None:
-                    for target in stmt.targets:
-                        if isinstance(target, ir.Sub):
-                            self._scan_store(target, stmt, scope)
+            self._scan_uses(self._tree.body if scope is None else scope.body, scope)
         for scope in scopes:
             self._scan_escapes(self._tree.body if scope is None else scope.body, scope)
         for use in self.uses.values():
@@ -149,6 +140,18 @@ class Containers:
                 put.what = self._what(put, use)
             use.given = any(put.what == "given" for put in use.puts)
             use.filled = use.filled or any(put.what == "made" for put in use.puts)
+
+    def _scan_uses(self, body: list[ir.Stmt], scope: ir.Function | None) -> None:
+        """Note what a body takes from containers and puts into them."""
+        self._thrown_away.update(id(stmt.value) for stmt in walk_statements(body) if isinstance(stmt, ir.ExprStmt))
+        for expr in walk_expressions(body):
+            if isinstance(expr, ir.Call):
+                self._scan_call(expr, scope)
+        for stmt in walk_statements(body):
+            if isinstance(stmt, ir.Assign) and stmt.value is not None:
+                for target in stmt.targets:
+                    if isinstance(target, ir.Sub):
+                        self._scan_store(target, stmt, scope)
 
     def _scan_escapes(self, body: list[ir.Stmt], scope: ir.Function | None) -> None:
         """Note the containers that are given to a function, which may put anything into them."""
@@ -260,7 +263,7 @@ class Containers:
         if taken:
             if self._in_work_loop(put, use):
                 return "unknown"
-            return "given" if self._used_between(put, use, taken) else "turned"
+            return "given" if self._used_between(put, use) else "turned"
         if scope is not None:
             params = {param.name for param in scope.params[1 if scope.owner is not None else 0 :]}
             if names & params or (
@@ -316,7 +319,7 @@ class Containers:
                         return True
         return False
 
-    def _used_between(self, put: Put, use: ContainerUse, names: set[str]) -> bool:
+    def _used_between(self, put: Put, use: ContainerUse) -> bool:
         """Whether the object is used before it goes back: a give-back at once is a turn, not a loan.
 
         A put-back that stands only in a handler is a retry.
@@ -326,7 +329,7 @@ class Containers:
         if _only_in_handler(body, put.node):
             return False
         seen_take = False
-        for stmt in _simple_order(body):
+        for stmt in walk_statements(body):
             parts = list(statement_parts(stmt)[0])
             inside = {id(expr) for part in parts for expr in _walk(part)} | {id(stmt)}
             if id(put.node) in inside:
@@ -371,9 +374,8 @@ class Containers:
         if isinstance(value, ir.Comp):
             return not isinstance(value.elt, ir.Const)
         if isinstance(value, ir.Call):
-            return bool(value.args) and not isinstance(value.args[0], (ir.Const, ir.Seq)) and self._types.dotted(value.func) in (
-                "list", "collections.deque", "deque", "set",
-            )  # fmt: skip
+            filled_from = value.args and not isinstance(value.args[0], (ir.Const, ir.Seq))
+            return bool(filled_from) and self._types.dotted(value.func) in _COPYING
         return isinstance(value, ir.Seq) and any(isinstance(item, (ir.Call, ir.Star)) for item in value.items)
 
     def _is_pool(self, use: ContainerUse) -> bool:
@@ -406,10 +408,14 @@ class Containers:
             return False  # a local list into which something is put again
         if use.given:
             return not any(put.what == "param" for put in use.puts if put not in named)
+        return bool(named) and self._has_borrow_method(use)
+
+    def _has_borrow_method(self, use: ContainerUse) -> bool:
+        """Whether a function that takes from the container is named as one that lends."""
         takers = {take.function.name for take in use.takes if take.function is not None}
         if isinstance(use.key[0], ir.Klass):
             takers.update(name for name in use.key[0].methods if _LENDING.match(name))
-        return bool(named) and any(BORROWING.match(name) for name in takers)
+        return any(BORROWING.match(name) for name in takers)
 
     def _is_container(self, value: ir.Expr, scope: ir.Function | None) -> bool:
         kind = self._types.of(value, scope)
@@ -428,13 +434,7 @@ class Containers:
                 continue
             for stmt in walk_statements(function.body):
                 if (
-                    isinstance(stmt, ir.Return)
-                    and stmt.value is not None
-                    and self._alternative(stmt.value, function, use)
-                ):
-                    return True
-                if (
-                    isinstance(stmt, ir.Assign)
+                    isinstance(stmt, (ir.Return, ir.Assign))
                     and stmt.value is not None
                     and self._alternative(stmt.value, function, use)
                 ):
@@ -475,9 +475,12 @@ class Containers:
                 bodies = [handler.body for handler in stmt.handlers if self._is_empty_error(handler.type)]
             for body in bodies:
                 for inner in walk_statements(body):
-                    if isinstance(inner, ir.Assign) and inner.value is not None:
-                        if any(isinstance(target, ir.Name) and target.id == name for target in inner.targets):
-                            yield inner.value
+                    if (
+                        isinstance(inner, ir.Assign)
+                        and inner.value is not None
+                        and any(isinstance(target, ir.Name) and target.id == name for target in inner.targets)
+                    ):
+                        yield inner.value
 
     def _is_empty_error(self, expr: ir.Expr | None) -> bool:
         if expr is None:
@@ -509,7 +512,7 @@ class Containers:
             remedy = f"use try/finally with '{method}({{pool}}, ...)'"
         else:
             remedy = f"use try/finally with '{awaited}{{pool}}.{method}(...)'"
-        discards = ()
+        discards: tuple[ReleaseForm, ...] = ()
         if self._made_when_empty(use) and not self._is_counted(use):
             # The pool makes a new object when it has none: destroying one costs it nothing.
             discards = tuple(ReleaseForm(name, "object", discards=True) for name in DESTROYING)
@@ -592,10 +595,6 @@ def _pairs(target: ir.Expr, value: ir.Expr) -> list[tuple[str, ir.Expr]]:
     return [(name, value) for name in _target_names(target)]
 
 
-def _simple_order(body: list[ir.Stmt]) -> Iterable[ir.Stmt]:
-    return walk_statements(body)
-
-
 def _only_in_handler(body: list[ir.Stmt], node: ir.Expr | ir.Stmt) -> bool:
     """Whether a node stands in an except clause."""
     for stmt in walk_statements(body):
@@ -610,6 +609,7 @@ def _only_in_handler(body: list[ir.Stmt], node: ir.Expr | ir.Stmt) -> bool:
 
 
 _DEEPEST = 4
+_COPYING = frozenset(("list", "collections.deque", "deque", "set"))
 _HARMLESS = frozenset(
     (
         "len",
