@@ -65,7 +65,7 @@ def verdicts(file: FileAnalysis, outcomes: list[Outcome]) -> Iterator[Verdict]:
             yield min(capacity, key=lambda each: (each.site.line, each.site.col))
         for kept in file.attr_sites:
             if kept.follow is follow and kept.site.index not in judged:
-                found = _closing(file, outcome.function, kept.site, file.closing_losses(kept))
+                found = _closing(outcome.function, kept.site, file.closing_losses(kept))
                 if found is not None:
                     judged.add(kept.site.index)
                     yield found
@@ -148,16 +148,13 @@ def _loops(function: ir.Function) -> Iterator[list[ir.Expr]]:
 
 
 def _capacity(follow: Follow, function: ir.Function, site: Site, losses: list[Loss]) -> Verdict | None:
-    if not any(site_.transferred or site_.returned for site_ in (site,)):
+    if not site.transferred and not site.returned:
         return None
     return _make("capacity", follow, function, site, losses)
 
 
 def _replenished(follow: Follow) -> bool:
     """Whether the method also makes a new object when it has none to lend: what it drops is replaced."""
-    for fact in follow.ends:
-        if fact.site == GROUND and fact.ret == -1:
-            continue
     return any(
         point.kind == "ret" and point.name == "" and point.srcs and point.srcs[0] is not None
         and not _may_be_own(follow, index)
@@ -179,9 +176,8 @@ def _may_be_own(follow: Follow, index: int) -> bool:
     return held or not ground
 
 
-def _closing(
-    file: FileAnalysis, function: ir.Function, site: Site, found: list[tuple[ir.Function, Follow]]
-) -> Verdict | None:
+def _closing(function: ir.Function, site: Site, found: list[tuple[ir.Function, Follow]]) -> Verdict | None:
+    """The verdict on a borrow in an attribute, by what the methods that should return it lose of it."""
     for method, follow in found:
         raised = [loss for loss in follow.losses if loss.how == "raise" and loss.kind != CANCELLED]
         if raised:
@@ -221,21 +217,7 @@ def path_to(follow: Follow, index: int, fact: Fact) -> list[tuple[int, Fact, str
 
 def _described(follow: Follow, site: Site, loss: Loss) -> tuple[int, tuple[tuple[int, str], ...]]:
     """The line that raises or leaves, and the path as lines with what happens on each."""
-    steps = path_to(follow, loss.point, loss.fact)
-    lines: list[tuple[int, str]] = [(site.line, "taken" if site.kind == "permit" else "borrowed")]
-    decisive = 0
-    for index, fact, way in steps:
-        point = follow.points[index]
-        if fact.site == GROUND or fact.status == PENDING:
-            continue
-        if way == "exc" and point.kind not in ("dispatch", "end_finally"):
-            what = "is cancelled" if _kind_after(follow, index, fact, loss) == CANCELLED else _raising_text(point)
-            lines.append((point.line, what))
-            decisive = point.line
-        elif point.kind == "caught":
-            lines.append((point.line, "caught here"))
-        elif point.kind == "ret" and point.name != "implicit":
-            lines.append((point.line, "returns"))
+    lines, decisive = _way(follow, site, loss)
     if loss.how == "leave":
         ret = follow.points[loss.fact.ret] if loss.fact.ret >= 0 else None
         if loss.kind == "" or not decisive:
@@ -252,8 +234,22 @@ def _described(follow: Follow, site: Site, loss: Loss) -> tuple[int, tuple[tuple
     return decisive, tuple(_unrepeated(lines))
 
 
-def _kind_after(follow: Follow, index: int, fact: Fact, loss: Loss) -> str:
-    return CANCELLED if loss.kind == CANCELLED else ""
+def _way(follow: Follow, site: Site, loss: Loss) -> tuple[list[tuple[int, str]], int]:
+    """The lines from the borrow to just before the loss, and the last of them that raises (0: none does)."""
+    lines = [(site.line, "taken" if site.kind == "permit" else "borrowed")]
+    raising = 0
+    for index, fact, way in path_to(follow, loss.point, loss.fact):
+        point = follow.points[index]
+        if fact.site == GROUND or fact.status == PENDING:
+            continue
+        if way == "exc" and point.kind not in ("dispatch", "end_finally"):
+            lines.append((point.line, "is cancelled" if loss.kind == CANCELLED else _raising_text(point)))
+            raising = point.line
+        elif point.kind == "caught":
+            lines.append((point.line, "caught here"))
+        elif point.kind == "ret" and point.name != "implicit":
+            lines.append((point.line, "returns"))
+    return lines, raising
 
 
 def _leaving_line(follow: Follow, ret: Point | None) -> int:
