@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ from pool_lint.typestate.summary import Effect, Returned, Summary
 from pool_lint.walk import names_read, path_of, statement_parts, walk_expressions, walk_statements
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pool_lint.config import Settings
 
 _NOTHING = PoolSpec(id="anything", library="", classes=(), item="object", borrows=(), releases=(), remedy="")
@@ -102,7 +105,7 @@ class FileAnalysis:
     _decorators: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
     _mentions: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
     _closures: dict[ir.Function, dict[Root, list[tuple[str, str]]]] = field(default_factory=dict)
-    _built: dict[Cfg, tuple[frozenset[int], dict[Root, Point]]] = field(default_factory=dict)
+    _built: dict[Cfg, tuple[frozenset[int], dict[int, Point]]] = field(default_factory=dict)
     _aliases: dict[ir.Function, dict[Place, set[Place]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -129,6 +132,7 @@ class FileAnalysis:
         return out
 
     def live(self, cfg: Cfg) -> list[frozenset[Root]]:
+        """The roots that are still read at or after each point of a graph."""
         found = self._live.get(cfg)
         if found is None:
             found = self._live[cfg] = live_roots(cfg)
@@ -151,6 +155,7 @@ class FileAnalysis:
         return found
 
     def cfg(self, function: ir.Function) -> Cfg:
+        """The control-flow graph of a function, built when first asked for."""
         found = self._cfgs.get(function)
         if found is None:
             found = self._cfgs[function] = build_cfg(function)
@@ -193,7 +198,6 @@ class FileAnalysis:
             return self._outcomes[function]
         self._outcomes[function] = None
         cfg = self.cfg(function)
-        lenient: frozenset[int] = frozenset()
         try:
             follow = Follow(self, cfg)
             follow.run()
@@ -203,8 +207,7 @@ class FileAnalysis:
                 if not site.returned and site.kind == "borrow" and (site.unseen or follow.yields)
             )
             if again:
-                lenient = again
-                follow = Follow(self, cfg, lenient=lenient)
+                follow = Follow(self, cfg, lenient=again)
                 follow.run()
         except TooComplex:
             self.gave_up.append(function)
@@ -221,11 +224,13 @@ class FileAnalysis:
 
     def _hands_out(self, follow: Follow) -> bool:
         """Whether a function gives its caller an object of its own container."""
-        for fact in follow.ends:
-            if fact.site != GROUND and follow.sites[fact.site].own and fact.status == HELD:
-                if any(role == OBJECT for _, role in fact.below(RET)):
-                    return True
-        return False
+        return any(
+            fact.site != GROUND
+            and follow.sites[fact.site].own
+            and fact.status == HELD
+            and any(role == OBJECT for _, role in fact.below(RET))
+            for fact in follow.ends
+        )
 
     # Summaries.
 
@@ -398,6 +403,7 @@ class FileAnalysis:
         )
 
     def may_raise(self, function: ir.Function) -> bool:
+        """Whether calling a function may raise; making a generator runs nothing."""
         if function.is_generator:
             return False
         if function in self._busy:
@@ -427,19 +433,8 @@ class FileAnalysis:
         """Whether making an instance runs anything that may raise."""
         if self.types.unseen_bases(klass):
             return True
-        for name in ("__new__", "__init__", "__post_init__"):
-            method = self.types.method(klass, name)
-            if method is not None and self.may_raise(method):
-                return True
-        return any(
-            isinstance(binding.expr, ir.Call)
-            for attr in self.types.attrs_of(klass).values()
-            for binding in attr
-            if binding.how == "value" and binding.scope is klass.parent and self._is_factory_field(binding.expr)
-        )
-
-    def _is_factory_field(self, expr: ir.Expr | None) -> bool:
-        return isinstance(expr, ir.Call) and any(name == "default_factory" for name, _ in expr.keywords) and False
+        methods = (self.types.method(klass, name) for name in ("__new__", "__init__", "__post_init__"))
+        return any(method is not None and self.may_raise(method) for method in methods)
 
     # Effects.
 
@@ -484,16 +479,11 @@ class FileAnalysis:
             if fact.status == RETURNED:
                 outcomes.add("returned")
                 continue
-            returned = [(rest, role) for rest, role in fact.below(RET) if role in (OBJECT, DERIVED, CLOSER, GUARD)]
             outcomes.add("held")
-            results.update(returned)
+            results.update(part for part in fact.below(RET) if part[1] in (OBJECT, DERIVED, CLOSER, GUARD))
         if site.transferred and not results:
             outcomes.add("stored")
-        if site.returned and not outcomes:
-            outcomes.add("returned")
-        if site.returned and "returned" not in outcomes and "held" in outcomes:
-            outcomes.add("returned")
-        if site.returned and not function.is_generator and outcomes == {"held"}:
+        if site.returned and (not outcomes or "held" in outcomes):
             outcomes.add("returned")
         if not outcomes:
             outcomes.add("held" if not site.transferred else "stored")
@@ -565,6 +555,7 @@ class FileAnalysis:
     # Questions about functions and calls.
 
     def decorators(self, function: ir.Function) -> frozenset[str]:
+        """The last parts of the names of a function's decorators."""
         found = self._decorators.get(function)
         if found is None:
             found = self._decorators[function] = decorator_names(function)
@@ -583,25 +574,20 @@ class FileAnalysis:
         return None
 
     def looks_like_release(self, name: str) -> bool:
+        """Whether a function is named like one that gives something back."""
         return bool(_RELEASE_NAME.match(name))
 
     def mentions(self, function: ir.Function, name: str) -> bool:
         """Whether a method touches an attribute, itself or through other methods that it calls."""
         found = self._mentions.get(function)
         if found is None:
-            names = set()
-            for expr in walk_expressions(function.body):
-                if isinstance(expr, ir.Attr):
-                    names.add(expr.name)
+            names = {expr.name for expr in walk_expressions(function.body) if isinstance(expr, ir.Attr)}
             self._mentions[function] = frozenset(names)
             for callee in self._calls(function):
                 if callee.kind == "function" and callee.function is not None and callee.bound:
-                    names |= (
-                        self._mentions.get(callee.function, frozenset()) if callee.function in self._mentions else set()
-                    )
                     if callee.function not in self._mentions:
                         self.mentions(callee.function, name)
-                        names |= self._mentions[callee.function]
+                    names |= self._mentions[callee.function]
             found = self._mentions[function] = frozenset(names)
         return name in found
 
@@ -609,7 +595,8 @@ class FileAnalysis:
         """The temporaries that hold a tuple, list, set or dict that this function has just made."""
         return self._producers(cfg)[0]
 
-    def _producers(self, cfg: Cfg) -> tuple[frozenset[int], dict[Root, Point]]:
+    def _producers(self, cfg: Cfg) -> tuple[frozenset[int], dict[int, Point]]:
+        """The temporaries that `built_temps` gives, and the point that gives each temporary its value."""
         found = self._built.get(cfg)
         if found is None:
             built = frozenset(point.dst for point in cfg.points if point.kind == "build" and isinstance(point.dst, int))
@@ -619,19 +606,22 @@ class FileAnalysis:
 
     def release_receivers(self, cfg: Cfg) -> frozenset[Root]:
         """The temporaries that hold the pool of a return call: loading it (``pools[key]``) is part of the return."""
-        out = set()
-        for point in cfg.points:
-            if point.kind == "call" and isinstance(point.node, ir.Call) and isinstance(point.node.func, ir.Attr):
-                if isinstance(point.node.func.value, ir.Sub) and isinstance(point.srcs[0], int):
-                    if self.resolver.callee(point.node, cfg.function).kind == "release":
-                        out.add(point.srcs[0])
-        return frozenset(out)
+        return frozenset(
+            point.srcs[0]
+            for point in cfg.points
+            if point.kind == "call"
+            and isinstance(point.node, ir.Call)
+            and isinstance(point.node.func, ir.Attr)
+            and isinstance(point.node.func.value, ir.Sub)
+            and isinstance(point.srcs[0], int)
+            and self.resolver.callee(point.node, cfg.function).kind == "release"
+        )
 
     def pool_names(self, function: ir.Function) -> frozenset[str]:
         """The local variables of a function that are given one of several pools."""
         out = set()
         for name, values in self.containers.assigned(function).items():
-            if sum(len(_alternatives(value)) for value in values) < 2:  # noqa: PLR2004 - a choice has at least two
+            if sum(len(_alternatives(value)) for value in values) <= 1:
                 continue
             kind = self.types.name_type(name, function)
             if (kind is not None and kind.kind == "pool") or (
@@ -727,13 +717,14 @@ class FileAnalysis:
         return callee.kind in ("borrow", "function")
 
     def is_return_method(self, function: ir.Function) -> bool:
+        """Whether calling a function returns its first argument and nothing else can come of it."""
         found = self._return_methods.get(function)
         if found is None:
             self._return_methods[function] = False
             found = self._return_methods[function] = self._only_releases(function)
         return found
 
-    def is_release_call(self, call: ir.Call, scope: ir.Function | None, cfg: Cfg) -> bool:
+    def is_release_call(self, call: ir.Call, scope: ir.Function | None) -> bool:
         """Whether a call is a plain return, which is taken not to fail."""
         callee = self.resolver.callee(call, scope)
         if callee.kind == "release":
@@ -756,6 +747,7 @@ class FileAnalysis:
         return "returned" in effect.outcomes and "held" not in effect.outcomes and not effect.raises
 
     def is_lock(self, expr: ir.Expr, scope: ir.Function | None) -> bool:
+        """Whether an expression is a lock or semaphore, by its type or, where that is unseen, by its name."""
         kind = self.types.of(expr, scope)
         path = path_of(expr)
         named = kind is None and path is not None and bool(_LOCK_NAME.search(str(path[-1]).lower()))
@@ -816,6 +808,7 @@ class FileAnalysis:
     # Attributes of self.
 
     def note_attr_site(self, function: ir.Function, attr: str, follow: Follow, site: Site) -> None:
+        """Remember that a method keeps what it borrows in an attribute; its closing methods are looked at later."""
         owner = function.owner
         if (
             owner is not None
@@ -841,7 +834,6 @@ class FileAnalysis:
         return found
 
     def _attr_policy(self, klass: ir.Klass, function: ir.Function | None, name: str) -> str:
-        entering = function is not None and function.name in ("__init__", "__enter__", "__aenter__", "__post_init__")
         family = self.family(klass)
         inside: set[ir.Function] = set()
         for each in family:
@@ -861,7 +853,6 @@ class FileAnalysis:
                 return "given"
         if self.types.unseen_bases(klass):
             return "unseen"
-        del entering
         return "kept"
 
     def has_finalizer(self, klass: ir.Klass | None, name: str) -> bool:
@@ -914,51 +905,32 @@ class FileAnalysis:
 
         ``not_of``: the ``self`` of an unrelated class, whose attribute of that name is another.
         """
-        aliases = {name}
-        for stmt in walk_statements(function.body):
-            if isinstance(stmt, ir.Assign) and stmt.value is not None:
-                pairs = [(target, stmt.value) for target in stmt.targets]
-                for target, value in pairs:
-                    if (
-                        isinstance(target, ir.Seq)
-                        and isinstance(value, ir.Seq)
-                        and len(target.items) == len(value.items)
-                    ):
-                        both = list(zip(target.items, value.items, strict=True))
-                    else:
-                        both = [(target, value)]
-                    for each, what in both:
-                        if isinstance(each, ir.Name) and isinstance(what, ir.Attr) and what.name == name:
-                            aliases.add("=" + each.id)
+        aliases = _given_attr(function, name)
 
         def is_it(expr: ir.Expr) -> bool:
             if isinstance(expr, ir.Attr):
                 return expr.name == name and not (isinstance(expr.value, ir.Name) and expr.value.id == not_of)
-            return isinstance(expr, ir.Name) and "=" + expr.id in aliases
+            return isinstance(expr, ir.Name) and expr.id in aliases
 
-        for expr in walk_expressions(function.body):
-            if not isinstance(expr, ir.Call):
-                continue
-            callee = self.resolver.callee(expr, function)
-            mine = [arg for arg in (*expr.args, *(value for _, value in expr.keywords)) if is_it(arg)]
-            if mine:
-                if callee.kind == "release":
-                    return True
-                last = expr.func.name if isinstance(expr.func, ir.Attr) else self.types.dotted(expr.func)
-                if _RELEASE_NAME.match(last) or RETURNING.match(last.rpartition(".")[2]):
-                    return True
-                if callee.kind == "function" and callee.function is not None:
-                    return True
-            if isinstance(expr.func, ir.Attr) and is_it(expr.func.value):
-                if expr.func.name in self.object_releases or expr.func.name in (
-                    "close",
-                    "aclose",
-                    "release",
-                    "__exit__",
-                    "__aexit__",
-                ):
-                    return True
-        return False
+        return any(
+            isinstance(expr, ir.Call) and self._gives_back(expr, function, is_it)
+            for expr in walk_expressions(function.body)
+        )
+
+    def _gives_back(self, call: ir.Call, function: ir.Function, is_it: Callable[[ir.Expr], bool]) -> bool:
+        """Whether a call gives an object to a function that returns or may return it, or is its own ``close()``."""
+        callee = self.resolver.callee(call, function)
+        if any(is_it(arg) for arg in (*call.args, *(value for _, value in call.keywords))):
+            if callee.kind == "release" or (callee.kind == "function" and callee.function is not None):
+                return True
+            last = call.func.name if isinstance(call.func, ir.Attr) else self.types.dotted(call.func)
+            if _RELEASE_NAME.match(last) or RETURNING.match(last.rpartition(".")[2]):
+                return True
+        return (
+            isinstance(call.func, ir.Attr)
+            and is_it(call.func.value)
+            and (call.func.name in self.object_releases or call.func.name in _ENDING)
+        )
 
     def constructor_attrs(self, klass: ir.Klass, where: int | str | None) -> list[str]:
         """The attributes that an argument of a class's constructor ends up in."""
@@ -975,18 +947,13 @@ class FileAnalysis:
             if name is None:
                 return []
             own = init.params[0].name
-            out = []
-            for stmt in walk_statements(init.body):
-                if isinstance(stmt, ir.Assign) and stmt.value is not None:
-                    for target in stmt.targets:
-                        if (
-                            isinstance(target, ir.Attr)
-                            and isinstance(target.value, ir.Name)
-                            and target.value.id == own
-                            and name in names_read(stmt.value)
-                        ):
-                            out.append(target.name)
-            return out
+            return [
+                target.name
+                for stmt in walk_statements(init.body)
+                if isinstance(stmt, ir.Assign) and stmt.value is not None and name in names_read(stmt.value)
+                for target in stmt.targets
+                if isinstance(target, ir.Attr) and isinstance(target.value, ir.Name) and target.value.id == own
+            ]
         fields = [
             target.id
             for stmt in klass.body
@@ -1004,28 +971,7 @@ class FileAnalysis:
         """A pool's place and the others in this function that are plainly the same."""
         table = self._aliases.get(function)
         if table is None:
-            table = self._aliases[function] = {}
-            counts: dict[str, int] = {}
-            pairs: list[tuple[Place, Place]] = []
-            for stmt in walk_statements(function.body):
-                if isinstance(stmt, ir.Assign) and stmt.value is not None:
-                    value = path_of(stmt.value)
-                    for target in stmt.targets:
-                        place = path_of(target)
-                        if place is not None:
-                            if len(place) == 1:
-                                counts[str(place[0])] = counts.get(str(place[0]), 0) + 1
-                            if value is not None:
-                                pairs.append((place, value))
-            params = {param.name for param in function.params}
-            for place, value in pairs:
-                single = all(
-                    len(each) > 1 or str(each[0]) in params or counts.get(str(each[0]), 0) <= 1
-                    for each in (place, value)
-                )
-                if single:
-                    table.setdefault(place, set()).add(value)
-                    table.setdefault(value, set()).add(place)
+            table = self._aliases[function] = _alias_table(function)
         found = {path}
         stack = [path]
         while stack:
@@ -1057,8 +1003,6 @@ class FileAnalysis:
         if str(came[-1]).startswith("[") or str(went[-1]).startswith("["):
             return self._other_item(came, went, function)
         ends_came, ends_went = self._meanings(came, function), self._meanings(went, function)
-        if ends_came is None and ends_went is None:
-            return False
         if ends_came is None or ends_went is None:
             return False
         if ends_came & ends_went:
@@ -1116,29 +1060,24 @@ class FileAnalysis:
         owner = function.owner
         if owner is None:
             return False
-        for first in came:
-            for second in went:
-                values: list[set[Place]] = []
-                for place in (first, second):
-                    mine: set[Place] = {place}
-                    if len(place) == 2 and isinstance(place[1], str):
-                        for binding in self.types.attrs_of(owner).get(place[1].lstrip("."), []):
-                            value = (
-                                path_of(binding.expr) if binding.expr is not None and binding.how == "value" else None
-                            )
-                            if value is not None:
-                                mine.add(value)
-                    values.append(mine)
-                if values[0] & values[1]:
-                    return True
-        return False
+        return any(self._values_of(first, owner) & self._values_of(second, owner) for first in came for second in went)
+
+    def _values_of(self, place: Place, owner: ir.Klass) -> set[Place]:
+        """A place and, if it is an attribute of self, the paths that the class gives it."""
+        values = {place}
+        if len(place) == _OF_SELF and isinstance(place[1], str):
+            for binding in self.types.attrs_of(owner).get(place[1].lstrip("."), []):
+                value = path_of(binding.expr) if binding.expr is not None and binding.how == "value" else None
+                if value is not None:
+                    values.add(value)
+        return values
 
     # Permits.
 
     def permit_matters(self, function: ir.Function, pool: ir.Expr | None) -> bool:
         """Whether a semaphore's permit goes out with what a method lends."""
         path = path_of(pool) if pool is not None else None
-        if path is None or function.owner is None or len(path) != 2:
+        if path is None or function.owner is None or len(path) != _OF_SELF:
             return False
         if self.is_lender(function):
             return True
@@ -1158,14 +1097,19 @@ class FileAnalysis:
         )
 
     def releases_permit(self, function: ir.Function, path: Place | None) -> bool:
+        """Whether a function releases the semaphore, or lowers the count, that a path names."""
         if path is None:
             return False
         for each in (function, *function.nested):
             for expr in walk_expressions(each.body):
-                if isinstance(expr, ir.Call) and isinstance(expr.func, ir.Attr) and expr.func.name == "release":
-                    if path_of(expr.func.value) == path:
-                        return True
-            if len(path) == 2:
+                if (
+                    isinstance(expr, ir.Call)
+                    and isinstance(expr.func, ir.Attr)
+                    and expr.func.name == "release"
+                    and path_of(expr.func.value) == path
+                ):
+                    return True
+            if len(path) == _OF_SELF:
                 for stmt in walk_statements(each.body):
                     if isinstance(stmt, ir.AugAssign) and stmt.op == "SubtractAssign" and path_of(stmt.target) == path:
                         return True
@@ -1196,6 +1140,7 @@ class FileAnalysis:
         return bool(_LENDING_NAME.match(function.name)) and compared and (lowered or here)
 
     def is_own_container(self, expr: ir.Expr, function: ir.Function) -> bool:
+        """Whether an expression is a container of the class that a function belongs to, or of its module."""
         kind = self.types.of(expr, function)
         return kind is not None and kind.kind == "container" and self.resolver.is_own(expr, function)
 
@@ -1220,6 +1165,50 @@ class FileAnalysis:
         return out
 
 
+def _alias_table(function: ir.Function) -> dict[Place, set[Place]]:
+    """The places that assignments make plainly the same: where names are concerned, names assigned only once."""
+    counts: Counter[str] = Counter()
+    pairs: list[tuple[Place, Place]] = []
+    for stmt in walk_statements(function.body):
+        if not isinstance(stmt, ir.Assign) or stmt.value is None:
+            continue
+        value = path_of(stmt.value)
+        for place in map(path_of, stmt.targets):
+            if place is not None and len(place) == 1:
+                counts[place[0]] += 1
+            if place is not None and value is not None:
+                pairs.append((place, value))
+    params = {param.name for param in function.params}
+    table: dict[Place, set[Place]] = {}
+    for first, second in pairs:
+        if all(len(each) > 1 or str(each[0]) in params or counts[str(each[0])] <= 1 for each in (first, second)):
+            table.setdefault(first, set()).add(second)
+            table.setdefault(second, set()).add(first)
+    return table
+
+
+def _given_attr(function: ir.Function, name: str) -> set[str]:
+    """The variables of a function that are given ``x.name``."""
+    out: set[str] = set()
+    for stmt in walk_statements(function.body):
+        if not isinstance(stmt, ir.Assign) or stmt.value is None:
+            continue
+        for target in stmt.targets:
+            pairs = [(target, stmt.value)]
+            if (
+                isinstance(target, ir.Seq)
+                and isinstance(stmt.value, ir.Seq)
+                and len(target.items) == len(stmt.value.items)
+            ):
+                pairs = list(zip(target.items, stmt.value.items, strict=True))
+            out.update(
+                each.id
+                for each, what in pairs
+                if isinstance(each, ir.Name) and isinstance(what, ir.Attr) and what.name == name
+            )
+    return out
+
+
 def _alternatives(value: ir.Expr) -> list[ir.Expr]:
     """The expressions that an expression may have the value of."""
     if isinstance(value, ir.Cond):
@@ -1230,13 +1219,15 @@ def _alternatives(value: ir.Expr) -> list[ir.Expr]:
         isinstance(value, ir.Call)
         and isinstance(value.func, ir.Attr)
         and value.func.name == "get"
-        and len(value.args) == 2
+        and len(value.args) == _WITH_DEFAULT
     ):
         return [value.args[1], ir.Sub(value.line, value.col, value.func.value, value.args[0])]
     return [value]
 
 
 _LONGEST = 6
+_OF_SELF = 2  # the length of the place of an attribute of self: ("self", ".attr")
+_WITH_DEFAULT = 2  # the arguments of get(key, default)
 _ORDERING = frozenset(("<", "<=", ">", ">="))
 _LENDING_NAME = re.compile(
     r"^_*(?:try_?)?(?:acquire|borrow|check_?out|lease|allocate|obtain|rent|take|claim|reserve|lend|get|get_?\w*(?:conn|connection|"
@@ -1255,11 +1246,10 @@ _QUIET_CONTEXTS = frozenset(
         "contextlib.aclosing",
     )
 )
+_ENDING = frozenset(("close", "aclose", "release", "__exit__", "__aexit__"))
 _CLOSING = frozenset(
     (
-        "__exit__", "__aexit__", "close", "aclose", "stop", "astop", "shutdown", "disconnect", "release", "dispose", "finish",
-        "end", "teardown", "tearDown", "cleanup", "__del__", "tear_down", "terminate", "exit", "leave",
+        "__exit__", "__aexit__", "close", "aclose", "stop", "astop", "shutdown", "disconnect", "release", "dispose",
+        "finish", "end", "teardown", "tearDown", "cleanup", "__del__", "tear_down", "terminate", "exit", "leave",
     )
 )  # fmt: skip
-
-_ = (statement_parts, GUARD, Fact)
