@@ -28,12 +28,11 @@ from pool_lint.typestate.state import (
     NONE,
     OBJECT,
     RETURNED,
-    Fact,
     Place,
     Site,
 )
 from pool_lint.typestate.summary import Effect, Returned, Summary
-from pool_lint.walk import names_read, path_of, statement_parts, walk_expressions, walk_statements
+from pool_lint.walk import names_read, path_of, walk_expressions, walk_statements
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -136,7 +136,6 @@ class Follow:
         self.keys |= {(name,) for name in self._pool_names} if self._pool_names else set()
         self._quiet_items = file.release_receivers(cfg)
         self.handles = file.handle_names(self.function)
-        self.lossy_stores: list[tuple[Site, str]] = []
 
     # The work list.
 
@@ -336,7 +335,7 @@ class Follow:
 
     def _lost(self, how: str, index: int, fact: Fact) -> None:
         site = self.sites[fact.site]
-        if how == "leave" and site.spec.gc_returns != "no" and not site.own:
+        if how == "leave" and site.spec.gc_returns != "no" and not site.spec.only_if_released and not site.own:
             return
         kind = fact.exc if how == "raise" and fact.via != CANCELLED else fact.via
         if how != "raise" and kind == "":
@@ -803,7 +802,7 @@ class Follow:
             return False
         if fact.status == RETURNED and fact.done >= 0 and self.points[fact.done].node is call:
             return True
-        return self.file.is_release_call(call, self.function, self.cfg)
+        return self.file.is_release_call(call, self.function)
 
     def _yield(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
         src, dst = point.srcs[0], point.dst
