@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pool_lint import ir
 from pool_lint.catalog.spec import PoolSpec
 from pool_lint.flow.cfg import NOWHERE, RET, Cfg, Point, Root, Test
-from pool_lint.typestate.resolve import Callee, text_of
+from pool_lint.typestate.resolve import text_of
 from pool_lint.typestate.state import (
     ANY,
     AWAITABLE,
@@ -57,6 +57,8 @@ NEXT, ALT, EXC = "next", "alt", "exc"
 USED = "+used"
 _MOST_FACTS = 40_000
 _MOST_ENVIRONMENTS = 16
+# Parts of an element that are told apart: of what is put into a container, longer paths are forgotten.
+_DEEPEST = 3
 
 
 class TooComplex(Exception):  # noqa: N818 - a signal, not an error of the user's
@@ -265,6 +267,7 @@ class Follow:
         *,
         own: bool = False,
     ) -> int:
+        """The number of the site of a key, which is made the first time that a path comes to it."""
         found = self._site_keys.get(key)
         if found is None:
             point = self.points[index]
@@ -275,6 +278,7 @@ class Follow:
         return found
 
     def is_lenient(self, fact: Fact) -> bool:
+        """Whether an unseen function that gets the object is taken to look after it."""
         return self.sites[fact.site].point in self._lenient
 
     # Ends.
@@ -316,7 +320,7 @@ class Follow:
 
     def _kept_by_class(self, place: Place) -> bool:
         owner = self.function.owner
-        if owner is None or len(place) < 2 or not isinstance(place[1], str):
+        if owner is None or len(place) == 1 or not isinstance(place[1], str):
             return False
         return self.file.attr_policy(owner, self.function, place[1].lstrip(".")) != "kept"
 
@@ -344,6 +348,7 @@ class Follow:
         self.losses.append(Loss(fact.site, how, kind, index, fact))
 
     def report(self, what: str, index: int, fact: Fact, name: Root = "") -> None:
+        """Note that something is wrong at a point, once for each object."""
         if what == "use":
             self._used = True
         key = (what, fact.site, index)
@@ -357,6 +362,7 @@ class Follow:
         return fact._replace(status=RETURNED, done=index, via="leaving" if _is_leaving(fact) else "")
 
     def transfer(self, fact: Fact) -> None:
+        """Somebody else looks after the object from here on."""
         self.sites[fact.site].transferred = True
 
     # Exceptions.
@@ -429,11 +435,15 @@ class Follow:
 
     def bind(self, index: int, dst: Root, fact: Fact, parts: list[tuple[Place, str]], known: str = "") -> Fact:
         """Give a variable or temporary its value."""
-        if dst in self.function.outer and any(role in (OBJECT, GUARD, CLOSER, CAPTURE) for _, role in parts):
+        if (
+            dst in self.function.outer
+            and any(role in (OBJECT, GUARD, CLOSER, CAPTURE) for _, role in parts)
+            and fact.site != GROUND
+            and fact.status == HELD
+        ):
             # Stored in a global or in a variable of the function around: somebody else's from here on.
-            if fact.site != GROUND and fact.status == HELD:
-                self.transfer(fact)
-                return fact._replace(status=RETURNED, places=())
+            self.transfer(fact)
+            return fact._replace(status=RETURNED, places=())
         if not parts and not known and not fact.places and not fact.env:
             return fact
         fact = fact.bind(dst, parts)
@@ -505,6 +515,7 @@ class Follow:
         return ((NEXT, self.bind(index, dst, fact, parts)),)
 
     def is_use(self, fact: Fact, index: int) -> bool:
+        """Whether touching an object that was returned is a fault, and the first on its path."""
         site = self.sites[fact.site]
         return site.kind == "borrow" and not site.spec.only_if_released and fact.done != index and USED not in fact.via
 
@@ -530,8 +541,6 @@ class Follow:
             path = (base, selector)
             if any(key[:2] == path for key, _ in fact.env):
                 fact = fact._replace(env=tuple(entry for entry in fact.env if entry[0][:2] != path))
-            if src is None and path in self.keys:
-                pass
         if fact.site == GROUND:
             return ((NEXT, fact),)
         if fact.status == RETURNED and base is not None and OBJECT in fact.roles((base,)) and self.is_use(fact, index):
@@ -558,6 +567,8 @@ class Follow:
             else:
                 self.transfer(fact)
                 return ()
+        if base is None:
+            return ((NEXT, fact),)
         places = set(fact.places)
         places.update(((base, selector, *rest), role) for rest, role in parts)
         return ((NEXT, fact.with_places(places)),)
@@ -618,20 +629,21 @@ class Follow:
                 self.transfer(fact)
                 return ()
             return ((NEXT, fact),)
-        if not (isinstance(base, int) or self.is_local(base)):
+        if base is None or not (isinstance(base, int) or self.is_local(base)):
             self.transfer(fact)
             return ()
         if isinstance(base, int) and not any(place[0] == base for place, _ in fact.places) and not self._is_built(base):
             self.transfer(fact)
             return ()
         places = set(fact.places)
-        places.update(((base, "*", *rest), role) for rest, role in parts if len(rest) < 3)
+        places.update(((base, "*", *rest), role) for rest, role in parts if len(rest) < _DEEPEST)
         return ((NEXT, fact.with_places(places)),)
 
     def _is_built(self, temp: int) -> bool:
         return temp in self.file.built_temps(self.cfg)
 
     def is_local(self, name: Root | None) -> bool:
+        """Whether a name is a variable of this function that nobody else can see (no parameter, no global)."""
         if not isinstance(name, str):
             return False
         function = self.function
@@ -651,8 +663,6 @@ class Follow:
                     parts.append((rest or ("*",), role))
                 else:
                     parts.append(((position if point.name == "tuple" else "*", *rest), role))
-        if fact.status == RETURNED and any(role == OBJECT for _, role in parts) and False:
-            return ()
         if not parts:
             return ((NEXT, fact),)
         return ((NEXT, fact.bind(point.dst, parts)),)
@@ -665,7 +675,7 @@ class Follow:
         if not parts:
             return ((NEXT, fact),)
         places = set(fact.places)
-        places.update(((base, "*", *rest), role) for rest, role in parts if base is not None and len(rest) < 3)
+        places.update(((base, "*", *rest), role) for rest, role in parts if base is not None and len(rest) < _DEEPEST)
         return ((NEXT, fact.with_places(places)),)
 
     def _aug(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
@@ -688,15 +698,7 @@ class Follow:
         if fact.site == GROUND:
             if node.op == "AddAssign" and base == self._own_name and self.file.is_count(self.function, point.name):
                 site = self.site_at(
-                    ("count", index),
-                    "permit",
-                    _PERMIT,
-                    index,
-                    None,
-                    frozenset(),
-                    f"{text_of(node.target)}",
-                    path,
-                    own=True,
+                    ("count", index), "permit", PERMIT, index, None, frozenset(), text_of(node.target), path, own=True
                 )
                 outs.append((NEXT, fact._replace(site=site, status=HELD)))
             outs.append((NEXT, fact))
@@ -753,9 +755,7 @@ class Follow:
         if fact.site == GROUND:
             outs = [] if self._ends_here(point, fact, index) else list(self.raising(fact, waits=True))
             after = fact.forget(dst) if fact.env else fact
-            if (dst,) in self.keys and dst in self.handles:
-                after = after.know((dst,), TRUTHY)
-            elif (
+            if ((dst,) in self.keys and dst in self.handles) or (
                 isinstance(dst, int)
                 and isinstance(point.node, ir.Await)
                 and self.file.is_borrow(point.node, self.function)
@@ -787,7 +787,10 @@ class Follow:
         return outs
 
     def _ends_here(self, point: Point, fact: Fact, index: int) -> bool:
-        """Whether what is awaited is the release of this object, just called: it ends the obligation even if it raises."""
+        """Whether what is awaited is the release of this object, just called.
+
+        That ends the obligation even if it raises.
+        """
         node = point.node
         if not isinstance(node, ir.Await):
             return False
@@ -871,7 +874,7 @@ class Follow:
                 return ()  # a NameError
             return (
                 (NEXT, self._learn(fact, path, TRUTHY)),
-                (ALT, self._learn(fact, path, FALSY if known != NOT_NONE else FALSY)),
+                (ALT, self._learn(fact, path, FALSY)),
             )
         if known == NONE:
             return ((NEXT, fact),)
@@ -897,9 +900,11 @@ class Follow:
             roots.append((point.srcs[0],))
         for place, role in fact.places:
             for root in roots:
-                if place == root and role in (OBJECT, GUARD, CLOSER, CAPTURE, AWAITABLE):
-                    if self.sites[fact.site].kind == "permit" or role != CAPTURE:
-                        return True
+                if place == root and (
+                    role in (OBJECT, GUARD, CLOSER, AWAITABLE)
+                    or (role == CAPTURE and self.sites[fact.site].kind == "permit")
+                ):
+                    return True
                 if place[: len(root)] == root and len(place) > len(root) and place[len(root)] == "*" and role == OBJECT:
                     return True
         return None
@@ -1211,13 +1216,7 @@ def _is_leaving(fact: Fact) -> bool:
     return bool(fact.exc) or any(label.startswith("exc:") for label in fact.pend)
 
 
-def callee_of(follow: Follow, point: Point) -> Callee:
-    assert isinstance(point.node, ir.Call)
-    return follow.file.resolver.callee(point.node, follow.function)
-
-
-_PERMIT = PoolSpec(id="permit", library="", classes=(), item="permit", borrows=(), releases=(), remedy="")
-PERMIT = _PERMIT
+PERMIT = PoolSpec(id="permit", library="", classes=(), item="permit", borrows=(), releases=(), remedy="")
 _ENTERING = frozenset(("__init__", "__enter__", "__aenter__", "__post_init__"))
 _LENDERS = frozenset(("contextmanager", "asynccontextmanager"))
 
