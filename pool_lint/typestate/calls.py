@@ -6,12 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pool_lint import ir
-from pool_lint.typestate.follow import ALT, EXC, NEXT, PERMIT, Follow, Out
+from pool_lint.typestate.follow import EXC, NEXT, PERMIT, Follow, Out
 from pool_lint.typestate.resolve import Callee, text_of
 from pool_lint.typestate.state import (
-    ANY,
     AWAITABLE,
-    CANCELLED,
     CAPTURE,
     CLOSER,
     DERIVED,
@@ -37,12 +35,12 @@ from pool_lint.walk import names_read, path_of, pool_path
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pool_lint.catalog.spec import PoolSpec
     from pool_lint.flow.cfg import Point, Root
-
-_ = ALT
+    from pool_lint.typestate.summary import Effect
 
 Parts = list[tuple[Place, str]]
+
+_SPREAD = "*"
 
 
 def call_effects(follow: Follow, index: int, point: Point, fact: Fact) -> Iterable[Out]:
@@ -212,8 +210,7 @@ def _seen_from_caller(what: Returned, callee: Callee, call: ir.Call) -> Returned
             pool = text
         elif head == own_name and text != own_name:
             pool = f"{text}.{rest}" if rest else text
-    ways = what.ways
-    return replace(what, path=path, pool=pool, ways=ways)
+    return replace(what, path=path, pool=pool)
 
 
 def _map_place(place: Place | None, callee: Callee, call: ir.Call) -> Place | None:
@@ -475,13 +472,13 @@ def _release(
             and site.kind == "borrow"
             and not site.spec.library
             and _is_replacement(follow, call, callee)
-            and _same_pool(follow, fact, callee.pool, pool_path(callee.pool))
+            and _same_pool(follow, fact, pool_path(callee.pool))
         ):
             return _given_back(follow, index, point, fact)
         return None
     if fact.status == RETURNED:
         return _second(follow, index, point, fact)
-    if site.kind == "borrow" and not _same_pool(follow, fact, callee.pool, pool_path(callee.pool)):
+    if site.kind == "borrow" and not _same_pool(follow, fact, pool_path(callee.pool)):
         follow.report("wrong", index, fact)
         site.wrong_pool = True
     _note_pool(follow, fact, callee)
@@ -517,7 +514,7 @@ def _elsewhere(follow: Follow, point: Point, fact: Fact) -> bool:
     if not isinstance(call, ir.Call):
         return False
     callee = follow.file.resolver.callee(call, follow.function)
-    return callee.kind == "release" and not _same_pool(follow, fact, callee.pool, pool_path(callee.pool))
+    return callee.kind == "release" and not _same_pool(follow, fact, pool_path(callee.pool))
 
 
 def _is_replacement(follow: Follow, call: ir.Call, callee: Callee) -> bool:
@@ -552,9 +549,13 @@ def _is_replaced(follow: Follow, fact: Fact) -> bool:
     for point in follow.points:
         if point.kind == "call" and isinstance(point.node, ir.Call):
             callee = follow.file.resolver.callee(point.node, follow.function)
-            if callee.kind == "release" and callee.spec is not None and not callee.spec.library:
-                if _is_replacement(follow, point.node, callee):
-                    return True
+            if (
+                callee.kind == "release"
+                and callee.spec is not None
+                and not callee.spec.library
+                and _is_replacement(follow, point.node, callee)
+            ):
+                return True
     return False
 
 
@@ -570,7 +571,7 @@ def _destroys(follow: Follow, fact: Fact, name: str) -> bool:
     return False
 
 
-def _same_pool(follow: Follow, fact: Fact, expr: ir.Expr | None, path: Place | None) -> bool:
+def _same_pool(follow: Follow, fact: Fact, path: Place | None) -> bool:
     """Whether an object goes back to where it came from; unless it plainly does not, it does."""
     site = follow.sites[fact.site]
     if path is None or site.path is None:
@@ -628,10 +629,8 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
         if site.kind == "borrow":
             return ()  # what takes its place goes back, unless it cannot be made: nobody's fault here
         return _given_back(follow, index, point, fact)
-    if site.kind == "param" and name in follow.file.object_releases and not _is_container_spec(site.spec):
-        if not site.spec.releases:
-            after = follow.give_back(index, fact)
-            return [(NEXT, follow.bind(index, point.dst, after, []))]
+    if site.kind == "param" and name in follow.file.object_releases and not site.spec.releases:
+        return _given_back(follow, index, point, fact)
     if fact.status == RETURNED and follow.is_use(fact, index):
         if site.spec.reconnects and name in ("close", "aclose", "disconnect"):
             return ((NEXT, follow.bind(index, point.dst, fact, [])),)
@@ -653,10 +652,6 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
     outs = list(follow.raising(fact, library=True))
     outs.append((NEXT, follow.bind(index, point.dst, fact, parts)))
     return outs
-
-
-def _is_container_spec(spec: PoolSpec) -> bool:
-    return not spec.library and bool(spec.releases)
 
 
 def _derived(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call) -> Iterable[Out]:
@@ -896,8 +891,7 @@ def _standard(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
         below = fact.below(root) if root is not None else []
         if not below:
             continue
-        if name in ("typing.cast", "typing_extensions.cast", "asyncio.wait_for", "asyncio.shield", "asyncio.create_task",
-                    "asyncio.ensure_future"):  # fmt: skip
+        if name in _PASSING:
             parts.extend(below)
         elif name in ("list", "tuple", "set", "frozenset", "iter", "reversed", "sorted", "dict"):
             parts.extend(part for part in below if part[0] or part[1] == DERIVED)
@@ -955,72 +949,29 @@ def _function(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
     assert function is not None
     assert point.dst is not None
     site = follow.sites[fact.site]
-    entries: list[Place] = []
-    derived_in = False
-    if callee.bound and point.srcs[0] is not None and isinstance(call.func, ir.Attr) and function.params:
-        for rest, role in fact.below(point.srcs[0]):
-            if (
-                role == OBJECT
-                and rest
-                and isinstance(rest[0], str)
-                and follow.file.mentions(function, rest[0].lstrip("."))
-            ):
-                entries.append((function.params[0].name, *rest))
-    closes = False
-    for where, root, _expr in arguments(point, call):
-        if root is None:
-            continue
-        for rest, role in fact.below(root):
-            param = _param_for(callee, where)
-            if role == OBJECT:
-                if param is None:
-                    site.unseen = True
-                    if fact.status == HELD and follow.is_lenient(fact) and site.kind != "param":
-                        follow.transfer(fact)
-                        return ()
-                else:
-                    entries.append((param, *rest))
-            elif role == DERIVED and not rest:
-                derived_in = True
-            elif role == CLOSER and not rest:
-                closes = True
-    if not entries:
-        if fact.status == RETURNED and derived_in and follow.is_use(fact, index) and not function.is_generator:
-            follow.report("use", index, fact)
-            return ()
-        if closes and fact.status == HELD:
+    entries, others = _given(follow, point, fact, call, callee)
+    if _SPREAD in others:
+        site.unseen = True
+        if fact.status == HELD and follow.is_lenient(fact) and site.kind != "param":
             follow.transfer(fact)
             return ()
-        captured = fact.below(function.name) if fact.status == HELD else []
-        del captured
-        return _finish(follow, index, point, fact, call, callee, [], library=derived_in)
-    outs: list[Out] = []
-    best = None
-    for entry in entries:
-        effect = follow.file.effect(function, entry, site.spec)
-        if best is None or _strength(effect.outcomes) > _strength(best[1].outcomes):
-            best = (entry, effect)
-    assert best is not None
-    entry, effect = best
+    if not entries:
+        derived = DERIVED in others
+        if fact.status == RETURNED and derived and follow.is_use(fact, index) and not function.is_generator:
+            follow.report("use", index, fact)
+            return ()
+        if CLOSER in others and fact.status == HELD:
+            follow.transfer(fact)
+            return ()
+        return _finish(follow, index, point, fact, call, callee, [], library=derived)
+    effects = [follow.file.effect(function, entry, site.spec) for entry in entries]
+    effect = max(effects, key=lambda each: _strength(each.outcomes))
     if function.is_generator:
         role = GUARD if "returned" in effect.outcomes and follow.file.is_lender(function) else CAPTURE
         return _finish(follow, index, point, fact, call, callee, [((), role)])
-    ends = {"returned", "stored"} & effect.outcomes
     if fact.status == RETURNED:
-        if (
-            "returned" in effect.outcomes
-            and "held" not in effect.outcomes
-            and not effect.pools
-            and not site.spec.library
-        ):
-            # It only destroys the object, once more.
-            return _finish(follow, index, point, fact, call, callee, [])
-        if "returned" in effect.outcomes and "held" not in effect.outcomes:
-            return _second_by_helper(follow, index, point, fact, call, callee)
-        if effect.uses and follow.is_use(fact, index):
-            follow.report("use", index, fact)
-            return ()
-        return _finish(follow, index, point, fact, call, callee, [])
+        return _returned_before(follow, index, point, fact, call, callee, effect)
+    ends = {"returned", "stored"} & effect.outcomes
     if ends and "held" in effect.outcomes:
         # Sometimes it returns the object: nobody can tell from here.
         if "stored" in ends or site.kind == "param":
@@ -1032,31 +983,82 @@ def _function(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
         follow.transfer(fact)
         return ()
     if "returned" in ends:
-        for pool in effect.pools:
-            path = _map_place(pool, callee, call)
-            if path is None:
-                continue
-            if site.kind == "param":
-                site.released_to.add(path)
-            elif site.kind == "borrow" and not _same_pool(follow, fact, None, path):
-                follow.report("wrong", index, fact)
-                site.wrong_pool = True
-        after = follow.give_back(index, fact)
-        if effect.raises and raises(follow, point, callee, call):
-            outs.extend(follow.raising(after))
-        if returns(follow, callee):
-            outs.append((NEXT, follow.bind(index, point.dst, after, [])))
-        return outs
+        return _returned_by(follow, index, point, fact, call, callee, effect)
     if effect.unseen:
         site.unseen = True
         if follow.is_lenient(fact) and site.kind != "param":
             follow.transfer(fact)
             return ()
-    parts: Parts = [(where, role) for where, role in effect.results]
-    if raises(follow, point, callee, call):
-        outs.extend(follow.raising(fact))
+    outs = list(follow.raising(fact)) if raises(follow, point, callee, call) else []
     if returns(follow, callee):
-        outs.append((NEXT, follow.bind(index, point.dst, fact, parts)))
+        outs.append((NEXT, follow.bind(index, point.dst, fact, list(effect.results))))
+    return outs
+
+
+def _given(follow: Follow, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> tuple[list[Place], set[str]]:
+    """The places at which a function of this file finds the object, and how else its arguments reach it.
+
+    The others are DERIVED, CLOSER, and _SPREAD where the object is in an argument that is no one parameter.
+    """
+    function = callee.function
+    assert function is not None
+    entries: list[Place] = []
+    others: set[str] = set()
+    if callee.bound and point.srcs[0] is not None and isinstance(call.func, ir.Attr) and function.params:
+        entries.extend(
+            (function.params[0].name, *rest)
+            for rest, role in fact.below(point.srcs[0])
+            if role == OBJECT
+            and rest
+            and isinstance(rest[0], str)
+            and follow.file.mentions(function, rest[0].lstrip("."))
+        )
+    for where, root, _expr in arguments(point, call):
+        param = _param_for(callee, where)
+        for rest, role in fact.below(root) if root is not None else ():
+            if role == OBJECT and param is not None:
+                entries.append((param, *rest))
+            elif role == OBJECT:
+                others.add(_SPREAD)
+            elif role in (DERIVED, CLOSER) and not rest:
+                others.add(role)
+    return entries, others
+
+
+def _returned_before(
+    follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee, effect: Effect
+) -> Iterable[Out]:
+    """A function of this file gets an object that has been returned."""
+    if "returned" in effect.outcomes and "held" not in effect.outcomes:
+        if not effect.pools and not follow.sites[fact.site].spec.library:
+            # It only destroys the object, once more.
+            return _finish(follow, index, point, fact, call, callee, [])
+        return _second_by_helper(follow, index, point, fact, call, callee)
+    if effect.uses and follow.is_use(fact, index):
+        follow.report("use", index, fact)
+        return ()
+    return _finish(follow, index, point, fact, call, callee, [])
+
+
+def _returned_by(
+    follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee, effect: Effect
+) -> Iterable[Out]:
+    """A function of this file returns the object on every path."""
+    assert point.dst is not None
+    site = follow.sites[fact.site]
+    for pool in effect.pools:
+        path = _map_place(pool, callee, call)
+        if path is None:
+            continue
+        if site.kind == "param":
+            site.released_to.add(path)
+        elif site.kind == "borrow" and not _same_pool(follow, fact, path):
+            follow.report("wrong", index, fact)
+            site.wrong_pool = True
+    after = follow.give_back(index, fact)
+    outs = list(follow.raising(after)) if effect.raises and raises(follow, point, callee, call) else []
+    if returns(follow, callee):
+        outs.append((NEXT, follow.bind(index, point.dst, after, [])))
     return outs
 
 
@@ -1160,8 +1162,6 @@ def _registers_permit(follow: Follow, call: ir.Call, path: Place | None) -> bool
     return False
 
 
-_ = ANY, CANCELLED
-
 _QUIET = frozenset(
     (
         "contextlib.closing", "contextlib.aclosing", "contextlib.suppress", "contextlib.ExitStack",
@@ -1170,6 +1170,12 @@ _QUIET = frozenset(
         "asyncio.create_task", "asyncio.ensure_future", "asyncio.shield", "asyncio.wait_for", "heapq.heapify",
         "lock.acquire", "lock.release", "lock.notify", "lock.notify_all", "lock.locked", "bool", "repr", "print",
         "isinstance", "id", "type", "str", "hasattr", "frozenset",
+    )
+)  # fmt: skip
+_PASSING = frozenset(
+    (
+        "typing.cast", "typing_extensions.cast", "asyncio.wait_for", "asyncio.shield", "asyncio.create_task",
+        "asyncio.ensure_future",
     )
 )  # fmt: skip
 _REGISTERING = frozenset(
@@ -1183,7 +1189,7 @@ _DESTROYING = frozenset(
 )  # fmt: skip
 _CONTAINER_METHODS = frozenset(
     (
-        "append", "add", "appendleft", "insert", "put", "put_nowait", "setdefault", "extend", "extendleft", "update", "pop",
-        "popleft", "popitem", "items", "values", "copy", "get", "clear", "__getitem__",
+        "append", "add", "appendleft", "insert", "put", "put_nowait", "setdefault", "extend", "extendleft", "update",
+        "pop", "popleft", "popitem", "items", "values", "copy", "get", "clear", "__getitem__",
     )
 )  # fmt: skip
