@@ -191,8 +191,8 @@ class Containers:
     ) -> None:
         for take in use.container.takes:
             if take.method == name:
-                if name == "popitem" and id(call) in self._thrown_away:
-                    return  # an eviction
+                if name != "get" and id(call) in self._thrown_away:
+                    return  # an eviction, or the end of a look at what stands first
                 use.takes.append(Take(scope, call, take))
                 return
         for put in use.container.puts:
@@ -214,13 +214,24 @@ class Containers:
         if use is not None and stmt.value is not None:
             use.puts.append(Put(scope, stmt, PutForm("__setitem__", arg=1), stmt.value))
 
+    def is_thrown_away(self, call: ir.Call) -> bool:
+        """Whether nobody takes the value of a call."""
+        return id(call) in self._thrown_away
+
     def is_replenished(self, expr: ir.Expr, scope: ir.Function | None) -> bool:
         """Whether what is lost from a container is made anew: on demand, and no count or permit says how many."""
         key = self.key(expr, scope)
         use = self.uses.get(key) if key is not None else None
         if use is None or (self._is_counted(use) and not self._counts(scope)):
             return False
-        return self._made_when_empty(use) or any(put.what == "new" for put in use.puts)
+        if self._made_when_empty(use) or any(put.what == "new" for put in use.puts):
+            return True
+        # The borrow method calls the one that fills: `await self._fill_free_pool()`.
+        makers = {put.function for put in use.puts if put.what == "made"}
+        return scope is not None and any(
+            isinstance(expr, ir.Call) and (kind := self._types.of(expr.func, scope)) is not None and kind.function in makers
+            for expr in walk_expressions(scope.body)
+        )
 
     @staticmethod
     def _counts(scope: ir.Function | None) -> bool:
@@ -397,6 +408,8 @@ class Containers:
             if put not in named and put.function is not None and not put.function.name.startswith("_")
         ]
         new = [put for put in use.puts if put.what == "new"]
+        if isinstance(use.key[0], ir.Function) and not use.container.bound and not self._given_for_good(use):
+            return False  # a local list is a work list, unless what is taken comes back in a finally or a function of its own
         if made:
             if use.given:
                 return not new or not public
@@ -416,6 +429,18 @@ class Containers:
         if isinstance(use.key[0], ir.Klass):
             takers.update(name for name in use.key[0].methods if _LENDING.match(name))
         return any(BORROWING.match(name) for name in takers)
+
+    def _given_for_good(self, use: ContainerUse) -> bool:
+        """Whether objects go back in a ``finally`` or from a nested function."""
+        for put in use.puts:
+            if put.what != "given" or put.function is None:
+                continue
+            if put.function is not use.key[0]:
+                return True
+            for stmt in walk_statements(put.function.body):
+                if isinstance(stmt, ir.Try) and any(expr is put.node for expr in walk_expressions(stmt.final)):
+                    return True
+        return False
 
     def _is_container(self, value: ir.Expr, scope: ir.Function | None) -> bool:
         kind = self._types.of(value, scope)

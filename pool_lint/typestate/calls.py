@@ -107,14 +107,19 @@ def returns(follow: Follow, callee: Callee) -> bool:
     )
 
 
-def arguments(point: Point, call: ir.Call) -> list[tuple[int | str | None, Root | None, ir.Expr]]:
-    """The arguments of a call: position, keyword or None (starred); the root; the expression."""
+def arguments(point: Point, call: ir.Call, own: str) -> list[tuple[int | str | None, Root | None, ir.Expr]]:
+    """The arguments of a call: position, keyword or None (starred); the root; the expression.
+
+    ``own`` is the method's ``self``: to pass it on is not to give away what it keeps.
+    """
     out: list[tuple[int | str | None, Root | None, ir.Expr]] = []
     for position, expr in enumerate(call.args):
         starred = any(isinstance(before, ir.Star) for before in call.args[: position + 1])
-        out.append((None if starred else position, point.srcs[1 + position], expr))
+        root = point.srcs[1 + position]
+        out.append((None if starred else position, root if root != own else None, expr))
     for offset, (name, expr) in enumerate(call.keywords):
-        out.append((name, point.srcs[1 + len(call.args) + offset], expr))
+        root = point.srcs[1 + len(call.args) + offset]
+        out.append((name, root if root != own else None, expr))
     return out
 
 
@@ -254,7 +259,7 @@ def _take_permit(follow: Follow, index: int, point: Point, fact: Fact, callee: C
 
 def _release_of_nothing(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call, callee: Callee) -> None:
     assert callee.release is not None
-    root = _released_root(point, call, callee)
+    root = _released_root(follow, point, call, callee)
     if isinstance(root, str):
         known = fact.known((root,))
         if known in (UNBOUND, NONE):
@@ -271,7 +276,7 @@ def _maybe_release_of_nothing(
             follow.report("unbound" if known == UNBOUND else "none", index, fact, point.srcs[0])
     if callee.kind != "function" or callee.function is None:
         return
-    for where, root, _ in arguments(point, call):
+    for where, root, _ in arguments(point, call, follow.own_name):
         if isinstance(root, str) and fact.known((root,)) in (UNBOUND, NONE):
             param = _param_for(callee, where)
             if param is None:
@@ -283,12 +288,12 @@ def _maybe_release_of_nothing(
                 follow.report("unbound" if known == UNBOUND else "none", index, fact, root)
 
 
-def _released_root(point: Point, call: ir.Call, callee: Callee) -> Root | None:
+def _released_root(follow: Follow, point: Point, call: ir.Call, callee: Callee) -> Root | None:
     form = callee.release
     assert form is not None
     if form.arg < 0:
         return None
-    for where, root, _ in arguments(point, call):
+    for where, root, _ in arguments(point, call, follow.own_name):
         if where == form.arg or (form.keyword and where == form.keyword):
             return root
     return None
@@ -310,7 +315,7 @@ def _pending(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call
     dst = point.dst
     outs: list[Out] = []
     moved: Parts = []
-    for _, root, _expr in arguments(point, call):
+    for _, root, _expr in arguments(point, call, follow.own_name):
         parts = fact.below(root) if root is not None else []
         if not any(role == AWAITABLE for _, role in parts):
             continue
@@ -455,7 +460,7 @@ def _release(
         if site.path is not None and pool_path(callee.pool) == site.path and fact.status == HELD:
             return _given_back(follow, index, point, fact)
         return None
-    root = _released_root(point, call, callee)
+    root = _released_root(follow, point, call, callee)
     parts = fact.below(root) if root is not None else []
     mine = any(role == OBJECT for _, role in parts)
     if not mine:
@@ -638,8 +643,8 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
         return ()
     parts: Parts = []
     if name in site.spec.returns_itself:
-        parts = [((), OBJECT)]
-    elif name in site.spec.derives:
+        return [(NEXT, follow.bind(index, point.dst, fact, [((), OBJECT)]))]
+    if name in site.spec.derives:
         parts = [((), DERIVED)]
     elif isinstance(point.dst, int):
         parts = [((), RESULT)]
@@ -696,7 +701,7 @@ def _on_stack(
                 return _push_object(follow, index, point, fact, call)
             return None
         return _guarded_by(follow, index, point, fact, root, [])
-    for _, argument, _expr in arguments(point, call):
+    for _, argument, _expr in arguments(point, call, follow.own_name):
         parts = fact.below(argument) if argument is not None else []
         if fact.status == HELD and any(role in (OBJECT, GUARD) for _, role in parts):
             site = follow.sites[fact.site]
@@ -717,7 +722,7 @@ def _on_stack(
 
 def _push_object(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call) -> Iterable[Out] | None:
     site = follow.sites[fact.site]
-    for _, argument, _expr in arguments(point, call):
+    for _, argument, _expr in arguments(point, call, follow.own_name):
         if argument is None or fact.status != HELD:
             continue
         roles = fact.roles((argument,))
@@ -739,7 +744,7 @@ def _guarded_by(follow: Follow, index: int, point: Point, fact: Fact, root: Root
 
 def _registers(follow: Follow, point: Point, fact: Fact, call: ir.Call) -> bool:
     """Whether a call is given something that will return the object: a closer, or a return method and the object."""
-    listed = arguments(point, call)
+    listed = arguments(point, call, follow.own_name)
     for where, root, expr in listed:
         if root is not None and any(role == CLOSER for rest, role in fact.below(root) if not rest):
             return True
@@ -790,14 +795,14 @@ def _container(
     name = point.name
     base = point.srcs[0]
     if name in ("append", "add", "appendleft", "insert", "put", "put_nowait", "setdefault"):
-        for _, root, _expr in arguments(point, call):
+        for _, root, _expr in arguments(point, call, follow.own_name):
             parts = fact.below(root) if root is not None else []
             if any(role in (OBJECT, DERIVED, CLOSER, GUARD, CAPTURE) for _, role in parts):
                 return follow.put_into(index, point, fact, base, parts)
         return None
     if name in ("extend", "extendleft", "update"):
         places = set(fact.places)
-        for _, root, _expr in arguments(point, call):
+        for _, root, _expr in arguments(point, call, follow.own_name):
             for rest, role in fact.below(root) if root is not None else ():
                 if rest and follow.is_local(base) and base is not None:
                     places.add(((base, *rest), role))
@@ -845,7 +850,7 @@ def _with_arguments(
         return _function(follow, index, point, fact, call, callee)
     if callee.kind == "class" and callee.klass is not None:
         return _constructor(follow, index, point, fact, call, callee)
-    listed = arguments(point, call)
+    listed = arguments(point, call, follow.own_name)
     roles = {role for _, root, _ in listed if root is not None for _, role in fact.below(root)}
     if not roles & {OBJECT, DERIVED, CLOSER, CAPTURE, GUARD}:
         return _finish(follow, index, point, fact, call, callee, [])
@@ -885,7 +890,7 @@ def _standard(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
     """Functions of the standard library through which an object passes."""
     assert point.dst is not None
     name = callee.name
-    listed = arguments(point, call)
+    listed = arguments(point, call, follow.own_name)
     parts: Parts = []
     for where, root, _expr in listed:
         below = fact.below(root) if root is not None else []
@@ -1013,7 +1018,7 @@ def _given(follow: Follow, point: Point, fact: Fact, call: ir.Call, callee: Call
             and isinstance(rest[0], str)
             and follow.file.mentions(function, rest[0].lstrip("."))
         )
-    for where, root, _expr in arguments(point, call):
+    for where, root, _expr in arguments(point, call, follow.own_name):
         param = _param_for(callee, where)
         for rest, role in fact.below(root) if root is not None else ():
             if role == OBJECT and param is not None:
@@ -1082,7 +1087,7 @@ def _constructor(follow: Follow, index: int, point: Point, fact: Fact, call: ir.
     site = follow.sites[fact.site]
     given: list[str] = []
     touched = False
-    for where, root, _expr in arguments(point, call):
+    for where, root, _expr in arguments(point, call, follow.own_name):
         if root is None:
             continue
         for _rest, role in fact.below(root):

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from pool_lint.typestate.file import FileAnalysis
 
 Out = tuple[str, Fact]
+LATER = ".later"
 NEXT, ALT, EXC = "next", "alt", "exc"
 USED = "+used"
 _MOST_FACTS = 40_000
@@ -127,7 +128,7 @@ class Follow:
         self._greenlets = file.greenlets
         self.setting = file.settings.may_raise
         self._decorators = file.decorators(self.function)
-        self._own_name = (
+        self.own_name = (
             self.function.params[0].name if self.function.owner is not None and self.function.params else ""
         )
         self._closers = {} if plain else file.named_closures(self.function)
@@ -203,7 +204,7 @@ class Follow:
                 for entry in places
                 if entry[0][0] in live
                 or (held and isinstance(entry[0][0], str))
-                or (entry[0][0] == self._own_name and held)
+                or (entry[0][0] == self.own_name and held)
             )
             if kept != places:
                 fact = fact._replace(places=kept)
@@ -306,7 +307,7 @@ class Follow:
             site.transferred = True
             return
         for place, role in fact.places:
-            if place[0] == self._own_name and role in (OBJECT, GUARD) and self._kept_by_class(place):
+            if place[0] == self.own_name and role in (OBJECT, GUARD, DERIVED) and self._kept_by_class(place):
                 site.transferred = True
                 return
         self._lost("leave", index, fact)
@@ -506,12 +507,6 @@ class Follow:
             elif not rest and role == OBJECT:
                 if self.object_release(fact, point.name) is not None:
                     parts.append(((), CLOSER))
-                elif fact.status == RETURNED and self.is_use(fact, index):
-                    self.report("use", index, fact)
-                    return ()
-            elif not rest and role == DERIVED and fact.status == RETURNED and self.is_use(fact, index):
-                self.report("use", index, fact)
-                return ()
         return ((NEXT, self.bind(index, dst, fact, parts)),)
 
     def is_use(self, fact: Fact, index: int) -> bool:
@@ -554,7 +549,7 @@ class Follow:
             return ()
         strong = [part for part in parts if part[1] in (OBJECT, GUARD, CLOSER, CAPTURE)]
         if fact.status == HELD and strong:
-            if base != self._own_name or not self._own_name:
+            if base != self.own_name or not self.own_name:
                 self.transfer(fact)
                 return ()
             policy = self.file.attr_policy(self.function.owner, self.function, point.name)
@@ -696,7 +691,7 @@ class Follow:
         assert isinstance(node, ir.AugAssign)
         path: Place = (base if base is not None else "", "." + point.name)
         if fact.site == GROUND:
-            if node.op == "AddAssign" and base == self._own_name and self.file.is_count(self.function, point.name):
+            if node.op == "AddAssign" and base == self.own_name and self.file.is_count(self.function, point.name):
                 site = self.site_at(
                     ("count", index), "permit", PERMIT, index, None, frozenset(), text_of(node.target), path, own=True
                 )
@@ -765,6 +760,10 @@ class Follow:
         parts = fact.below(src) if src is not None else []
         if fact.status == PENDING:
             if any(role == AWAITABLE for _, role in parts):
+                if any(rest[:1] == (LATER,) for rest, _ in parts):
+                    # A coroutine whose result is awaited or entered in its turn.
+                    later = [(rest[1:], role) for rest, role in parts if rest[:1] == (LATER,)]
+                    return [*self.raising(fact), (NEXT, self.bind(index, dst, fact, later))]
                 held = fact._replace(status=HELD)
                 roles = [(rest, OBJECT if role == AWAITABLE else role) for rest, role in parts]
                 places = {entry for entry in held.places if entry[1] != AWAITABLE}
@@ -1112,7 +1111,7 @@ class Follow:
         if fact.site == GROUND or src is None:
             places = tuple(entry for entry in fact.places if entry[0][0] != RET)
             return ((NEXT, fact._replace(places=places) if places != fact.places else fact),)
-        parts = fact.below(src)
+        parts = fact.below(src) if src != self.own_name else []
         if fact.status == RETURNED and any(role in (OBJECT, DERIVED) for _, role in parts) and self.is_use(fact, index):
             self.report("use", index, fact)
             return ()

@@ -189,6 +189,8 @@ class Resolver:
                 if form.on == "pool" and form.method == name:
                     return Callee("release", spec=spec, release=form, pool=receiver, own=own)
             form_ = _borrow_form(spec, name)
+            if own and name != "get" and self.containers.is_thrown_away(call):
+                return _SAFE  # an eviction
             if form_ is not None and not _opted_out(form_, call) and not _keyed_take(kind, call):
                 return Callee("borrow", spec=spec, borrow=form_, pool=receiver, own=own)
         if kind is not None and kind.kind == "semaphore" and name in ("acquire", "release"):
