@@ -569,7 +569,15 @@ class Containers:
             for stmt in walk_statements(method.body):
                 if isinstance(stmt, ir.AugAssign) and isinstance(stmt.target, ir.Attr):
                     changed.setdefault(stmt.target.name, set()).add(stmt.op)
-        return any({"AddAssign", "SubtractAssign"} <= ops for ops in changed.values())
+        compared = {
+            part.name
+            for method in owner.methods.values()
+            for expr in walk_expressions(method.body)
+            if isinstance(expr, ir.Compare)
+            for part in (expr.left, *(right for _, right in expr.rights))
+            if isinstance(part, ir.Attr)
+        }
+        return any({"AddAssign", "SubtractAssign"} <= ops and name in compared for name, ops in changed.items())
 
     def _errors(self, use: ContainerUse) -> tuple[str, ...]:
         """What calls on the objects raise, where the container says what they are."""

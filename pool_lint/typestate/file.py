@@ -199,16 +199,11 @@ class FileAnalysis:
         self._outcomes[function] = None
         cfg = self.cfg(function)
         try:
-            follow = Follow(self, cfg)
-            follow.run()
-            again = frozenset(
-                site.point
-                for site in follow.sites
-                if not site.returned and site.kind == "borrow" and (site.unseen or follow.yields)
-            )
-            if again:
-                follow = Follow(self, cfg, lenient=again)
-                follow.run()
+            try:
+                follow = self._followed(cfg, narrow=False)
+            except TooComplex:
+                # Once more with less of what tests tell: only what they tell of the borrowed objects.
+                follow = self._followed(cfg, narrow=True)
         except TooComplex:
             self.gave_up.append(function)
             return None
@@ -216,6 +211,20 @@ class FileAnalysis:
         outcome = Outcome(function, follow, self._hands_out(follow))
         self._outcomes[function] = outcome
         return outcome
+
+    def _followed(self, cfg: Cfg, *, narrow: bool) -> Follow:
+        """Run a function; a second time where nothing is returned that unseen functions got."""
+        follow = Follow(self, cfg, narrow=narrow)
+        follow.run()
+        again = frozenset(
+            site.point
+            for site in follow.sites
+            if not site.returned and site.kind == "borrow" and (site.unseen or follow.yields)
+        )
+        if again:
+            follow = Follow(self, cfg, lenient=again, narrow=narrow)
+            follow.run()
+        return follow
 
     def _keep_attr_sites(self, follow: Follow) -> None:
         stale = [kept for kept in self.attr_sites if kept.function is follow.function and kept.follow is not follow]
@@ -1142,7 +1151,13 @@ class FileAnalysis:
         if self.is_lender(function):
             return lowered and compared
         # Plenty of things are counted; a pool's borrow method is known by its name.
-        return bool(_LENDING_NAME.match(function.name)) and compared and (lowered or here)
+        lends = bool(_LENDING_NAME.match(function.name)) and compared
+        return lends and (lowered or (here and self.owns_container(owner)))
+
+    def owns_container(self, klass: ir.Klass) -> bool:
+        """Whether a class keeps objects in a container that methods take them from."""
+        family = self.family(klass)
+        return any(isinstance(owner, ir.Klass) and owner in family and use.takes for (owner, _), use in self.containers.uses.items())
 
     def is_own_container(self, expr: ir.Expr, function: ir.Function) -> bool:
         """Whether an expression is a container of the class that a function belongs to, or of its module."""

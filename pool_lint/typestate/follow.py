@@ -93,7 +93,8 @@ class Follow:
 
     ``entries`` are places that hold an object when the function begins (to learn what it does with them);
     ``lenient`` are the points whose objects are given up when an unseen function gets them.
-    ``plain`` leaves out what tests tell: enough to see how a function ends.  ``given`` is what is known at the start.
+    ``plain`` leaves out what tests tell: enough to see how a function ends.  ``narrow`` keeps only what they tell of
+    borrowed objects.  ``given`` is what is known at the start.
     """
 
     def __init__(
@@ -104,6 +105,7 @@ class Follow:
         lenient: frozenset[int] = frozenset(),
         *,
         plain: bool = False,
+        narrow: bool = False,
         given: tuple[tuple[tuple[Root, ...], str], ...] = (),
     ) -> None:
         self.file = file
@@ -123,6 +125,8 @@ class Follow:
         self._live = file.live(cfg)
         self._entries = list(entries)
         self.keys = frozenset[tuple[Root, ...]]() if plain else file.keys(cfg) | {key for key, _ in given}
+        if narrow:
+            self.keys = frozenset((name,) for name in file.handle_names(self.function))
         self._given = given
         self._environments: dict[int, int] = {}
         self._greenlets = file.greenlets
