@@ -408,7 +408,7 @@ class Containers:
             if put not in named and put.function is not None and not put.function.name.startswith("_")
         ]
         new = [put for put in use.puts if put.what == "new"]
-        if isinstance(use.key[0], ir.Function) and not use.container.bound and not self._given_for_good(use):
+        if isinstance(use.key[0], ir.Function) and not _is_queue(use.container) and not self._given_for_good(use):
             return False  # a local list is a work list, unless what is taken comes back in a finally or a function of its own
         if made:
             if use.given:
@@ -601,6 +601,10 @@ class Containers:
                 if dotted in _ERRORS:
                     return _ERRORS[dotted]
         return ()
+
+
+def _is_queue(container: ContainerSpec) -> bool:
+    return any(take.blocks for take in container.takes)
 
 
 def _unawaited(value: ir.Expr) -> ir.Expr:

@@ -54,6 +54,9 @@ def faults(module: ModuleAnalysis, kinds: tuple[str, ...]) -> Iterator[Placed]:
                 site = follow.sites[fault.site]
                 if site.wrong_pool and fault.what != "wrong":
                     continue
+                if fault.what == "use" and fault.fact.via.startswith("stale"):
+                    # The previous turn's object: where it is returned once more, that is POL108.
+                    continue
             yield Placed(follow, fault, site)
 
 
