@@ -229,7 +229,9 @@ class Containers:
         # The borrow method calls the one that fills: `await self._fill_free_pool()`.
         makers = {put.function for put in use.puts if put.what == "made"}
         return scope is not None and any(
-            isinstance(expr, ir.Call) and (kind := self._types.of(expr.func, scope)) is not None and kind.function in makers
+            isinstance(expr, ir.Call)
+            and (kind := self._types.of(expr.func, scope)) is not None
+            and kind.function in makers
             for expr in walk_expressions(scope.body)
         )
 
@@ -390,14 +392,7 @@ class Containers:
         return isinstance(value, ir.Seq) and any(isinstance(item, (ir.Call, ir.Star)) for item in value.items)
 
     def _is_pool(self, use: ContainerUse) -> bool:
-        if not use.takes or not use.puts or all(take.form.keyed for take in use.takes):
-            return False
-        if use.container.id == "dict" and any(self._is_container(put.value, put.function) for put in use.puts):
-            return False  # a table of buckets
-        givers = [put for put in use.puts if put.what in ("given", "param")]
-        if not givers:
-            return False
-        if any(put.what == "turned" for put in use.puts) and not use.given:
+        if not self._could_be_pool(use):
             return False
         made = use.filled or self._made_when_empty(use)
         returns = [put for put in use.puts if put.what == "param" and put.function is not None]
@@ -408,8 +403,6 @@ class Containers:
             if put not in named and put.function is not None and not put.function.name.startswith("_")
         ]
         new = [put for put in use.puts if put.what == "new"]
-        if isinstance(use.key[0], ir.Function) and not _is_queue(use.container) and not self._given_for_good(use):
-            return False  # a local list is a work list, unless what is taken comes back in a finally or a function of its own
         if made:
             if use.given:
                 return not new or not public
@@ -422,6 +415,20 @@ class Containers:
         if use.given:
             return not any(put.what == "param" for put in use.puts if put not in named)
         return bool(named) and self._has_borrow_method(use)
+
+    def _could_be_pool(self, use: ContainerUse) -> bool:
+        """Whether objects are taken out and put back at all, in a way that no table, ring or work list does."""
+        if not use.takes or all(take.form.keyed for take in use.takes):
+            return False
+        if not any(put.what in ("given", "param") for put in use.puts):
+            return False
+        if use.container.id == "dict" and any(self._is_container(put.value, put.function) for put in use.puts):
+            return False  # a table of buckets
+        if any(put.what == "turned" for put in use.puts) and not use.given:
+            return False
+        # A local list is a work list, unless what is taken comes back in a finally or from a function of its own.
+        local = isinstance(use.key[0], ir.Function) and not _is_queue(use.container)
+        return not local or self._given_for_good(use)
 
     def _has_borrow_method(self, use: ContainerUse) -> bool:
         """Whether a function that takes from the container is named as one that lends."""

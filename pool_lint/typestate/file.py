@@ -304,11 +304,7 @@ class FileAnalysis:
         if function.is_generator and not lender:
             return ()
         found: dict[tuple[object, ...], Returned] = {}
-        reached = {index for index, _ in follow.parents}
-        optional = any(
-            point.kind == "ret" and point.name in ("none", "implicit") and index in reached
-            for index, point in enumerate(follow.points)
-        )
+        optional = self._may_return_none(follow)
         if lender:
             facts = [(follow.points[index].srcs[0], fact) for index, fact in follow.yields]
             ways = frozenset(("async with",) if function.is_async else ("with",))
@@ -317,11 +313,9 @@ class FileAnalysis:
             facts += [(follow.points[index].srcs[0], fact) for index, fact in follow.awaits]
             ways = frozenset(("await",) if function.is_async else ("call",))
         for root, fact in facts:
-            if fact.site == GROUND or root is None:
+            if fact.site == GROUND or root is None or follow.sites[fact.site].kind != "borrow":
                 continue
             site = follow.sites[fact.site]
-            if site.kind != "borrow":
-                continue
             parts = fact.below(root)
             derived = tuple(sorted((rest for rest, role in parts if role == DERIVED), key=repr))
             for rest, role in parts:
@@ -338,6 +332,14 @@ class FileAnalysis:
                 if key not in found:
                     found[key] = Returned(rest, site.spec, how, site.pool, site.path, site.own, derived, optional)
         return tuple(found[key] for key in sorted(found, key=repr))
+
+    @staticmethod
+    def _may_return_none(follow: Follow) -> bool:
+        reached = {index for index, _ in follow.parents}
+        return any(
+            point.kind == "ret" and point.name in ("none", "implicit") and index in reached
+            for index, point in enumerate(follow.points)
+        )
 
     def _reyields(self, function: ir.Function) -> bool:
         """Whether a generator passes on what another one yields that holds a borrow."""
@@ -1157,7 +1159,10 @@ class FileAnalysis:
     def owns_container(self, klass: ir.Klass) -> bool:
         """Whether a class keeps objects in a container that methods take them from."""
         family = self.family(klass)
-        return any(isinstance(owner, ir.Klass) and owner in family and use.takes for (owner, _), use in self.containers.uses.items())
+        return any(
+            isinstance(owner, ir.Klass) and owner in family and use.takes
+            for (owner, _), use in self.containers.uses.items()
+        )
 
     def is_own_container(self, expr: ir.Expr, function: ir.Function) -> bool:
         """Whether an expression is a container of the class that a function belongs to, or of its module."""

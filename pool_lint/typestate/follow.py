@@ -132,9 +132,7 @@ class Follow:
         self._greenlets = file.greenlets
         self.setting = file.settings.may_raise
         self._decorators = file.decorators(self.function)
-        self.own_name = (
-            self.function.params[0].name if self.function.owner is not None and self.function.params else ""
-        )
+        self.own_name = self.function.params[0].name if self.function.owner is not None and self.function.params else ""
         self._closers = {} if plain else file.named_closures(self.function)
         self._recorded: set[object] = set()
         self._used = False
@@ -508,9 +506,8 @@ class Follow:
         for rest, role in fact.below(src) if src is not None else ():
             if rest and rest[0] == selector:
                 parts.append((rest[1:], role))
-            elif not rest and role == OBJECT:
-                if self.object_release(fact, point.name) is not None:
-                    parts.append(((), CLOSER))
+            elif not rest and role == OBJECT and self.object_release(fact, point.name) is not None:
+                parts.append(((), CLOSER))
         return ((NEXT, self.bind(index, dst, fact, parts)),)
 
     def is_use(self, fact: Fact, index: int) -> bool:
