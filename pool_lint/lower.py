@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, cast
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
@@ -34,7 +35,7 @@ class _Marks(CodegenState):
         self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None
     ) -> _GeneratorContextManager[None]:
         self.marks[node] = len(self.tokens)
-        return super().record_syntactic_position(node, start_node=start_node, end_node=end_node)
+        return cast("_GeneratorContextManager[None]", _NOTHING)
 
     def places(self) -> list[tuple[int, int]]:
         """The (line, column) before each token, and one past the last."""
@@ -51,6 +52,10 @@ class _Marks(CodegenState):
                 col += len(token)
         add((line, col))
         return places
+
+
+# What libcst enters around each node; its own is a generator made anew for each.
+_NOTHING = nullcontext()
 
 
 def lower_module(module: cst.Module) -> ir.ModuleTree:
