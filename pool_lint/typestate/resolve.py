@@ -13,7 +13,6 @@ from pool_lint.walk import path_of
 if TYPE_CHECKING:
     from pool_lint.pools.containers import Containers
     from pool_lint.pools.duck import DuckPools
-    from pool_lint.typestate.state import Place
 
 CalleeKind = Literal["borrow", "release", "function", "class", "std", "safe", "permit", "opaque"]
 
@@ -171,7 +170,9 @@ class Resolver:
             )
         return Callee("release", spec=spec, release=ReleaseForm(dotted, "pool", 1), pool=call.args[0], own=own)
 
-    def _method(self, call: ir.Call, func: ir.Attr, scope: ir.Function | None) -> Callee | None:  # noqa: C901, PLR0912
+    def _method(  # noqa: C901, PLR0912 - one case per kind of receiver, the surest first
+        self, call: ir.Call, func: ir.Attr, scope: ir.Function | None
+    ) -> Callee | None:
         receiver, name = func.value, func.name
         spec, kind = self.pool_spec(receiver, scope)
         if kind is not None and kind.kind == "container" and name in ("empty", "full", "qsize", "copy", "rotate"):
@@ -292,8 +293,3 @@ def text_of(expr: ir.Expr | None) -> str:
     if isinstance(expr, ir.Const):
         return repr(expr.value)
     return "..."
-
-
-def place_of(expr: ir.Expr | None) -> Place | None:
-    """The place that a dotted path names."""
-    return path_of(expr) if expr is not None else None
