@@ -384,7 +384,9 @@ class Types:
             return Type("logger") if name.strip("_") in self.catalog.logger_names else None
         return None
 
-    def _call_of(self, expr: ir.Call, scope: ir.Function | None) -> Type | None:  # noqa: C901, PLR0912
+    def _call_of(  # noqa: C901, PLR0912 - one case per kind of callee
+        self, expr: ir.Call, scope: ir.Function | None
+    ) -> Type | None:
         func = expr.func
         callee = self.of(func, scope)
         if callee is None:
