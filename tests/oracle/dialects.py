@@ -203,7 +203,6 @@ DEF lease_checked(pool: POOL):
     GIVE_BACK
 """,
 }
-HELPER_AWAITED = frozenset({"give_back", "give_back_any", "give_back_logged"})
 
 
 def helper_text(name: str, dialect: Dialect) -> str:
