@@ -188,6 +188,8 @@ def _checked_on_borrow(bounds: FileBounds, keeper: Keeper) -> bool:
             and any(expr is take.call for expr in walk_expressions([ir.ExprStmt(0, 0, stmt.value)]))
             for target in stmt.targets if isinstance(target, ir.Name)
         }  # fmt: skip
+        if not _hands_on(scope, names):
+            continue  # a borrower: what it does with this object says nothing of the others
         for stmt in take.body.statements:
             if isinstance(stmt, (ir.If, ir.While)) and any(
                 isinstance(expr, (ir.Call, ir.Attr)) and names & set(names_read(expr))
@@ -198,6 +200,17 @@ def _checked_on_borrow(bounds: FileBounds, keeper: Keeper) -> bool:
                 if names & set(names_read(stmt.value.func.value)) and _CHECKS & {stmt.value.func.name}:
                     return True
     return False
+
+
+def _hands_on(function: ir.Function, names: set[str]) -> bool:
+    """Whether a function returns or yields what it took."""
+    return any(
+        isinstance(stmt, ir.Return) and stmt.value is not None and names & set(names_read(stmt.value))
+        for stmt in walk_statements(function.body)
+    ) or any(
+        isinstance(expr, ir.Yield) and expr.value is not None and names & set(names_read(expr.value))
+        for expr in walk_expressions(function.body)
+    )
 
 
 _CHECKS = frozenset(("ping", "check", "reset", "reconnect", "ensure_connected", "is_alive", "noop", "rollback", "validate"))

@@ -117,6 +117,8 @@ class Values:
         """The one call that gives an expression its value, through names and attributes."""
         if depth > _DEEPEST:
             return None
+        if isinstance(expr, ir.Await):
+            return self.call_behind(expr.value, scope, depth + 1)
         if isinstance(expr, ir.Call):
             return expr, scope
         binding = self._single(expr, scope)

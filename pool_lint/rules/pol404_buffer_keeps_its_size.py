@@ -25,10 +25,20 @@ Good:
     from collections import deque
 
     _LARGEST = 1 << 20
-    _buffers = deque(bytearray(4096) for _ in range(4))
 
-    def checksum(size, fill):
-        buffer = _buffers.pop() if _buffers else bytearray(4096)
+    class Buffers:
+        def __init__(self):
+            self._idle = deque()
+
+        def acquire(self):
+            return self._idle.pop() if self._idle else bytearray(4096)
+
+        def release(self, buffer):
+            if len(buffer) <= _LARGEST:
+                self._idle.append(buffer)
+
+    def checksum(buffers: Buffers, size, fill):
+        buffer = buffers.acquire()
         try:
             if len(buffer) < size:
                 buffer.extend(bytes(size - len(buffer)))
@@ -36,8 +46,7 @@ Good:
             fill(view)
             return sum(view)
         finally:
-            if len(buffer) <= _LARGEST:
-                _buffers.append(buffer)
+            buffers.release(buffer)
 """
 
 from __future__ import annotations
