@@ -139,7 +139,7 @@ def _may_borrow(text: str, settings: Settings) -> bool:
 
 
 # What a home-made pool keeps its connections in, or looks for them with.
-_KEEPS = re.compile(r"\b(?:cache\w*|get\w*|pop\w*|setdefault|in|\w*[cC]ache\w*|KeyError|memoi[sz]e\w*|append|Weak\w+|add|None)\b")
+_KEEPS = re.compile(r"[cC]ache|\b(?:get\w*|pop\w*|setdefault|KeyError|memoi[sz]e\w*|Weak\w+)\b|\bnot\s+in\b")
 
 
 @cache
@@ -156,7 +156,7 @@ def _limited(settings: Settings) -> re.Pattern[str]:
 @cache
 def _connections(settings: Settings) -> re.Pattern[str]:
     """What opens a connection."""
-    names = set(load_catalog().connections)
+    names = set(load_catalog().connections | load_catalog().connection_types)
     names.update(name for spec in settings.models for name in (*spec.classes, *spec.factories))
     return _last_parts(names)
 

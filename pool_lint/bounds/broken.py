@@ -145,7 +145,11 @@ def _handled(names: set[str], call: ir.Call, function: ir.Function) -> bool:
                 parts = [item.context, *(item.context.args if isinstance(item.context, ir.Call) else ())]
                 if any(isinstance(part, ir.Name) and part.id in names for part in parts):
                     return True
-                if isinstance(item.context, ir.Call) and isinstance(item.context.func, ir.Attr) and _touches(item.context, names):
+                if (
+                    isinstance(item.context, ir.Call)
+                    and isinstance(item.context.func, ir.Attr)
+                    and _touches(item.context, names)
+                ):
                     if item.context.func.name in ("transaction", "begin", "atomic"):
                         return True
     return False
@@ -196,7 +200,11 @@ def _checked_on_borrow(bounds: FileBounds, keeper: Keeper) -> bool:
                 for expr in walk_expressions([ir.ExprStmt(0, 0, stmt.test)])
             ):
                 return True
-            if isinstance(stmt, ir.ExprStmt) and isinstance(stmt.value, ir.Call) and isinstance(stmt.value.func, ir.Attr):
+            if (
+                isinstance(stmt, ir.ExprStmt)
+                and isinstance(stmt.value, ir.Call)
+                and isinstance(stmt.value.func, ir.Attr)
+            ):
                 if names & set(names_read(stmt.value.func.value)) and _CHECKS & {stmt.value.func.name}:
                     return True
     return False
@@ -213,4 +221,6 @@ def _hands_on(function: ir.Function, names: set[str]) -> bool:
     )
 
 
-_CHECKS = frozenset(("ping", "check", "reset", "reconnect", "ensure_connected", "is_alive", "noop", "rollback", "validate"))
+_CHECKS = frozenset(
+    ("ping", "check", "reset", "reconnect", "ensure_connected", "is_alive", "noop", "rollback", "validate")
+)

@@ -50,10 +50,6 @@ class Connections:
             return self._attribute(expr, scope, depth)
         return ""
 
-    def maker(self, func: ir.Expr, scope: ir.Function | None) -> str:
-        """The connection that calling something gives (a factory handed on without being called)."""
-        return self._call(ir.Call(func.line, func.col, func, [], []), scope, 0)
-
     def called(self, func: ir.Expr, scope: ir.Function | None) -> str:
         """The importable name of what is called, through instances of imported classes too; "" where there is none."""
         kind = self._types.of(func, scope)
@@ -86,7 +82,10 @@ class Connections:
         """Whether a type that an annotation gives is that of a connection."""
         if kind is None:
             return ""
-        if kind.kind == "external_instance" and kind.dotted in self._catalog.connections:
+        if (
+            kind.kind == "external_instance"
+            and kind.dotted in self._catalog.connections | self._catalog.connection_types
+        ):
             return kind.dotted
         if kind.kind == "object" and kind.spec is not None and kind.spec.external and kind.spec.object_classes:
             return kind.spec.object_classes[0]
@@ -111,10 +110,12 @@ class Connections:
             held = self.holds(kind.klass)
             if held:
                 return kind.klass.name
-            given = any(self.opened(arg, scope, depth + 1) for arg in (*call.args, *(each for _, each in call.keywords)))
+            given = any(
+                self.opened(arg, scope, depth + 1) for arg in (*call.args, *(each for _, each in call.keywords))
+            )
             return kind.klass.name if given else ""
         if kind.kind == "function" and kind.function is not None:
-            return self._returned(kind.function, depth)
+            return self.returned(kind.function, depth)
         return ""
 
     def _is_connection(self, dotted: str) -> bool:
@@ -124,7 +125,7 @@ class Connections:
         spec = catalog.by_class.get(dotted) or catalog.by_factory.get(dotted)
         return spec is not None and spec.external and not spec.pooling_off and _keeps_connections(spec.item)
 
-    def _returned(self, function: ir.Function, depth: int) -> str:
+    def returned(self, function: ir.Function, depth: int = 0) -> str:
         """What connection a function of this file returns."""
         known = self._functions.get(function)
         if known is not None:

@@ -134,7 +134,9 @@ class EmptyPaths:
             if expr.op == "or" and self._has_take(expr.left):
                 # The right side is what is used where the left one gave nothing.
                 missing = left if False in left else _NOTHING
-                return left | self._expr(expr.right, missing | (_NOT_TAKEN if self._may_be_none(expr.left) else _NOTHING))
+                return left | self._expr(
+                    expr.right, missing | (_NOT_TAKEN if self._may_be_none(expr.left) else _NOTHING)
+                )
             return left | self._expr(expr.right, left)
         for part in children(expr):
             states = self._expr(part, states)

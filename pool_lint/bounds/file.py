@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pool_lint.bounds.connections import Connections
-from pool_lint.bounds.homemade import Dropped, Homemade, Unbounded
+from pool_lint.bounds.faults import Dropped, Unbounded
+from pool_lint.bounds.homemade import homemade_faults
 from pool_lint.bounds.keepers import Keepers
 from pool_lint.bounds.library import LibraryBounds, Unlimited
 from pool_lint.bounds.scan import scan
@@ -31,9 +32,7 @@ class FileBounds:
     @cached_property
     def unlimited(self) -> list[Unlimited]:
         """The calls that make library pools without a limit."""
-        found = (
-            self.library.unlimited(call, body.scope) for body in self.bodies.values() for call in body.calls
-        )
+        found = (self.library.unlimited(call, body.scope) for body in self.bodies.values() for call in body.calls)
         return [each for each in found if each is not None]
 
     @cached_property
@@ -43,7 +42,7 @@ class FileBounds:
 
     @cached_property
     def _homemade(self) -> list[Unbounded | Dropped]:
-        return list(Homemade(self.types, self.connections, self.keepers, self.values, self.bodies).faults())
+        return list(homemade_faults(self.types, self.connections, self.keepers, self.values, self.bodies))
 
     @property
     def unbounded(self) -> list[Unbounded]:

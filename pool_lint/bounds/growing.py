@@ -166,7 +166,11 @@ class GrowingBuffers:
         for expr in walk_expressions([ir.ExprStmt(0, 0, value)]):
             if isinstance(expr, ir.Call) and self._types.dotted(expr.func) in _ALLOCATES:
                 return True
-            if isinstance(expr, ir.Op) and expr.op == "Multiply" and any(isinstance(part, ir.Seq) for part in expr.parts):
+            if (
+                isinstance(expr, ir.Op)
+                and expr.op == "Multiply"
+                and any(isinstance(part, ir.Seq) for part in expr.parts)
+            ):
                 return True
         return False
 
@@ -191,7 +195,9 @@ class GrowingBuffers:
             for stmt in walk_statements(method.body):
                 if id(stmt) in inside:
                     continue
-                if isinstance(stmt, ir.Assign) and any(isinstance(target, ir.Attr) and target.name == attr for target in stmt.targets):
+                if isinstance(stmt, ir.Assign) and any(
+                    isinstance(target, ir.Attr) and target.name == attr for target in stmt.targets
+                ):
                     return True
                 if isinstance(stmt, ir.Del) and any(attr in _attrs(target) for target in stmt.targets):
                     return True
@@ -209,10 +215,18 @@ class GrowingBuffers:
         for stmt in body.statements:
             if isinstance(stmt, ir.If) and name in _sized(stmt.test) and not self._is_limited(stmt, body.scope):
                 for inner in walk_statements(stmt.body):
-                    if isinstance(inner, ir.Assign) and inner.value is not None and self._allocates(inner.value, body.scope):
+                    if (
+                        isinstance(inner, ir.Assign)
+                        and inner.value is not None
+                        and self._allocates(inner.value, body.scope)
+                    ):
                         if any(isinstance(target, ir.Name) and target.id == name for target in inner.targets):
                             return f"'{name}'", inner.line
-                    elif isinstance(inner, ir.AugAssign) and isinstance(inner.target, ir.Name) and inner.target.id == name:
+                    elif (
+                        isinstance(inner, ir.AugAssign)
+                        and isinstance(inner.target, ir.Name)
+                        and inner.target.id == name
+                    ):
                         return f"'{name}'", inner.line
                     for expr in walk_expressions([inner]):
                         if _is_call_on(expr, name, _GROWS) and not _cuts(body.statements, name):
@@ -254,7 +268,9 @@ class GrowingBuffers:
     def _is_growth_test(self, compare: ir.Compare, name: str, body: Body) -> bool:
         """Whether a comparison decides about growing, not about giving back."""
         for stmt in body.statements:
-            if isinstance(stmt, ir.If) and any(expr is compare for expr in walk_expressions([ir.ExprStmt(0, 0, stmt.test)])):
+            if isinstance(stmt, ir.If) and any(
+                expr is compare for expr in walk_expressions([ir.ExprStmt(0, 0, stmt.test)])
+            ):
                 return any(
                     _is_call_on(expr, name, _GROWS) for expr in walk_expressions(stmt.body)
                 ) or any(
@@ -293,7 +309,12 @@ def _sized(test: ir.Expr) -> set[str]:
             for side in (expr.left, *(right for _, right in expr.rights)):
                 for part in walk_expressions([ir.ExprStmt(0, 0, side)]):
                     target: ir.Expr | None = None
-                    if isinstance(part, ir.Call) and isinstance(part.func, ir.Name) and part.func.id == "len" and part.args:
+                    if (
+                        isinstance(part, ir.Call)
+                        and isinstance(part.func, ir.Name)
+                        and part.func.id == "len"
+                        and part.args
+                    ):
                         target = part.args[0]
                     elif isinstance(part, ir.Attr) and part.name in _SIZES:
                         target = part.value
@@ -317,7 +338,9 @@ def _is_call_on(expr: ir.Expr, name: str, methods: frozenset[str]) -> bool:
 def _cuts(statements: Sequence[ir.Stmt], name: str) -> bool:
     """Whether a function gives a buffer's memory back."""
     for stmt in statements:
-        if isinstance(stmt, ir.Del) and any(isinstance(target, ir.Sub) and name in names_read(target.value) for target in stmt.targets):
+        if isinstance(stmt, ir.Del) and any(
+            isinstance(target, ir.Sub) and name in names_read(target.value) for target in stmt.targets
+        ):
             return True
         if isinstance(stmt, ir.ExprStmt) and _is_call_on(stmt.value, name, _SHRINKS):
             return True

@@ -125,7 +125,11 @@ class Keepers:
                 kind, dotted = found
                 return Keeper(key, binding.expr, binding.scope, kind, dotted)
         for binding in bindings:
-            if isinstance(owner, ir.Function) and binding.how == "value" and isinstance(binding.expr, (ir.Sub, ir.Call)):
+            if (
+                isinstance(owner, ir.Function)
+                and binding.how == "value"
+                and isinstance(binding.expr, (ir.Sub, ir.Call))
+            ):
                 return self.at(binding.expr, owner, depth + 1)
         return None
 
@@ -140,7 +144,9 @@ class Keepers:
                     return None
                 return self._kind(self._types.of(ir.Call(0, 0, factory, [], []), binding.scope))
             if isinstance(expr.func, ir.Sub):  # dict[str, Connection]()
-                return self._kind(self._types.of(ir.Call(0, 0, expr.func.value, expr.args, expr.keywords), binding.scope))
+                return self._kind(
+                    self._types.of(ir.Call(0, 0, expr.func.value, expr.args, expr.keywords), binding.scope)
+                )
             if name in self._catalog.dropping:
                 return "mapping", name
         return self._kind(self._types.of(expr, binding.scope))

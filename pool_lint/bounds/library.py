@@ -82,15 +82,11 @@ class LibraryBounds:
         known = known_range(spec.distributions, self._path)
         out = []
         for bound in bounds:
-            if not bound.versions:
-                out.append(bound)
-            elif known is not None and known.within(parse_range(bound.versions)):
+            if not bound.versions or (known is not None and known.within(parse_range(bound.versions))):
                 out.append(bound)
         return out
 
-    def _fault(
-        self, bound: Bound, call: ir.Call, scope: ir.Function | None, spec: PoolSpec
-    ) -> tuple[str, str] | None:
+    def _fault(self, bound: Bound, call: ir.Call, scope: ir.Function | None, spec: PoolSpec) -> tuple[str, str] | None:
         values = self._values
         if bound.only_with:
             switch = self._value(values.argument(call, bound.only_with, -1, scope))
@@ -167,9 +163,7 @@ def _is_unbounded(value: object, bound: Bound) -> bool:
         if isinstance(value, Named):
             if constant == value.dotted:
                 return True
-        elif constant is None and value is None:
-            return True
-        elif type(constant) is type(value) and constant == value:
+        elif (constant is None and value is None) or (type(constant) is type(value) and constant == value):
             return True
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if is_number and value == float("inf"):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pool_lint.bounds.file import FileBounds
     from pool_lint.bounds.scan import Scope
 
-_LOCAL = frozenset(("threading.local", "_threading_local.local", "werkzeug.local.Local"))
+_LOCAL = frozenset(("threading.local", "_threading_local.local"))
 _IDENT = frozenset(("threading.get_ident", "threading.current_thread", "threading.get_native_id", "_thread.get_ident"))
 _IMMUTABLE = frozenset(("str", "int", "float", "bool", "bytes", "tuple", "frozenset", "uuid.uuid4", "uuid.UUID", "len"))
 _SAFE_ITSELF = frozenset(("aiohttp.ClientSession", "asyncio.Lock", "asyncio.new_event_loop", "asyncio.Semaphore"))
@@ -93,7 +93,12 @@ class ThreadLocals:
                 and isinstance(name, ir.Const)
                 and self._is_object((_last(expr.args[0]), str(name.value)))
             )
-        if isinstance(expr.func, ir.Attr) and expr.func.name == "get" and expr.args and self._is_by_thread(expr.args[0], scope):
+        if (
+            isinstance(expr.func, ir.Attr)
+            and expr.func.name == "get"
+            and expr.args
+            and self._is_by_thread(expr.args[0], scope)
+        ):
             return self._keeps_objects(expr.func.value, scope)
         kind = self._types.of(expr.func, scope)
         if kind is not None and kind.kind == "function" and kind.function is not None:
@@ -127,7 +132,9 @@ class ThreadLocals:
         given = [stmt.value for stmt in body.statements if isinstance(stmt, ir.Return) and stmt.value is not None]
         if lends:
             given = [
-                expr.value for expr in walk_expressions(function.body) if isinstance(expr, ir.Yield) and expr.value is not None
+                expr.value
+                for expr in walk_expressions(function.body)
+                if isinstance(expr, ir.Yield) and expr.value is not None
             ]
         found = any(self._gives_inside(value, function) for value in given)
         self._givers[function] = found
@@ -234,8 +241,10 @@ def _await_while_held(function: ir.Function, name: str, start: Position, starts:
                     uses.append(where)
         if isinstance(stmt, (ir.With, ir.For)) and stmt.is_async and here != start:
             awaits.append((here, False))
-        elif isinstance(stmt, ir.With) and here == start and any(
-            isinstance(each, ir.Await) for each in walk_expressions(stmt.body)
+        elif (
+            isinstance(stmt, ir.With)
+            and here == start
+            and any(isinstance(each, ir.Await) for each in walk_expressions(stmt.body))
         ):
             line = next(each.line for each in walk_expressions(stmt.body) if isinstance(each, ir.Await))
             return line  # the block's end uses it

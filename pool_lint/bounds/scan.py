@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pool_lint import ir
-from pool_lint.walk import children, statement_parts
+from pool_lint.walk import children, statement_parts, walk_expressions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 Scope = ir.Function | None
 
@@ -18,7 +18,7 @@ Scope = ir.Function | None
 class Body:
     """What one function (or, with ``scope`` None, the module and its class bodies) does, in source order.
 
-    ``thrown`` are the calls whose result is thrown away; ``timed`` those under a ``with`` that limits their time.
+    ``thrown`` are the expressions whose value is thrown away; ``counted`` the names that are counted up or down.
     """
 
     scope: Scope
@@ -31,6 +31,16 @@ class Body:
     thrown: set[int] = field(default_factory=set)
     statements: list[ir.Stmt] = field(default_factory=list)
     withs: list[ir.With] = field(default_factory=list)
+
+
+def inside(expr: ir.Expr) -> Iterable[ir.Expr]:
+    """An expression and all its parts."""
+    return walk_expressions([ir.ExprStmt(0, 0, expr)])
+
+
+def contains(expr: ir.Expr, part: ir.Expr) -> bool:
+    """Whether an expression is, or has as a part, another one."""
+    return any(each is part for each in inside(expr))
 
 
 def scan(tree: ir.ModuleTree) -> dict[Scope, Body]:

@@ -217,7 +217,9 @@ class Values:
     # Calls and operators.
 
     def _call(self, call: ir.Call, scope: ir.Function | None, depth: int) -> Value:
-        name = call.func.id if isinstance(call.func, ir.Name) else call.func.name if isinstance(call.func, ir.Attr) else ""
+        name = (
+            call.func.id if isinstance(call.func, ir.Name) else call.func.name if isinstance(call.func, ir.Attr) else ""
+        )
         dotted = self._types.dotted(call.func)
         if name in _CONVERTERS and dotted == name and len(call.args) == 1 and not call.keywords:
             return _converted(name, self.of(call.args[0], scope, depth + 1))

@@ -39,7 +39,7 @@ class Waiting:
 def waiting(bounds: FileBounds, outcomes: list[Outcome]) -> Iterator[Waiting]:
     """Yield the borrows of a file that have no timeout."""
     for outcome in outcomes:
-        limited = _limited_calls(bounds, outcome.function)
+        limited = _limited_calls(bounds, outcome.function) | _never_empty(bounds, outcome.function)
         seen: set[int] = set()
         for site in outcome.follow.sites:
             call = site.call
@@ -66,6 +66,30 @@ def _limited_calls(bounds: FileBounds, function: ir.Function) -> set[int]:
     return out
 
 
+def _never_empty(bounds: FileBounds, function: ir.Function) -> set[int]:
+    """Calls of a coroutine under a test that its queue is not empty: nobody can take the last one in between."""
+    out: set[int] = set()
+    for stmt in bounds.bodies[function].statements if function.is_async else ():
+        if isinstance(stmt, ir.If):
+            filled = _filled_branch(stmt)
+            out.update(id(expr) for expr in walk_expressions(filled))
+    return out
+
+
+def _filled_branch(stmt: ir.If) -> list[ir.Stmt]:
+    """The branch of an ``if`` that runs only where a queue has something in it."""
+    test, holds = stmt.test, True
+    if isinstance(test, ir.Not):
+        test, holds = test.value, False
+    if isinstance(test, ir.Compare) and isinstance(test.rights[0][1], ir.Const) and test.rights[0][1].value == 0:
+        holds = holds == (test.rights[0][0] in (">", "!="))
+        test = test.left
+    name = test.func.name if isinstance(test, ir.Call) and isinstance(test.func, ir.Attr) else ""
+    if name not in ("empty", "qsize"):
+        return []
+    return stmt.body if holds == (name == "qsize") else stmt.orelse
+
+
 def _called(bounds: FileBounds, expr: ir.Expr, function: ir.Function) -> str:
     return bounds.connections.called(expr.func, function) if isinstance(expr, ir.Call) else ""
 
@@ -76,7 +100,11 @@ def _waits(bounds: FileBounds, callee: Callee, call: ir.Call, function: ir.Funct
         return None
     kind = bounds.types.of(callee.pool, function)
     if kind is not None and kind.kind == "container":
-        form = next((each for each in kind.container.takes if each.method == callee.borrow.method), None) if kind.container else None
+        form = (
+            next((each for each in kind.container.takes if each.method == callee.borrow.method), None)
+            if kind.container
+            else None
+        )
         if form is None or not form.blocks:
             return None
         if "await" in form.ways:
@@ -112,7 +140,9 @@ def _library_waits(
         if callee.borrow.method in timeout.callables:
             known = True
             verdict = _says(bounds, timeout, call, function)
-        elif made is not None and (made_name in timeout.callables or (not timeout.callables and made_name in (*spec.classes, *spec.factories))):
+        elif made is not None and (
+            made_name in timeout.callables or (not timeout.callables and made_name in (*spec.classes, *spec.factories))
+        ):
             known = True
             verdict = _says(bounds, timeout, *made)
         else:

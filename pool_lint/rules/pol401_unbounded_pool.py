@@ -80,11 +80,10 @@ _REMEDY = {
 def check(module: ModuleAnalysis) -> Iterator[Finding]:
     """Yield a finding for each such pool."""
     for fault in module.bounds.unbounded:
-        how = "kept" if fault.kept else fault.how
         yield RULE.at(
             fault.line,
             fault.col,
             pool=fault.pool,
-            what=_WHAT[how].format(opens=fault.opens),
-            remedy=_REMEDY[how],
+            what=_WHAT[fault.how].format(opens=fault.opens),
+            remedy=_REMEDY[fault.how],
         )

@@ -65,6 +65,4 @@ RULE = Rule(
 def check(module: ModuleAnalysis) -> Iterator[Finding]:
     """Yield a finding for each such borrow."""
     for each in ThreadLocals(module.bounds).held_across():
-        yield RULE.at(
-            each.at.line, each.at.col, function=each.function.qualname, name=each.name, line=each.await_line
-        )
+        yield RULE.at(each.at.line, each.at.col, function=each.function.qualname, name=each.name, line=each.await_line)
