@@ -43,7 +43,7 @@ def broken(bounds: FileBounds, outcomes: list[Outcome]) -> Iterator[Broken]:
 def _return_after_error(bounds: FileBounds, follow: Follow, site: Site) -> ir.Call | None:
     function = follow.function
     found: list[ir.Call] = []
-    for (index, fact), _ in follow.parents.items():
+    for index, fact in follow.parents:
         point = follow.points[index]
         if fact.site != site.index or fact.status != HELD or point.kind != "call" or not _after_error(fact):
             continue
@@ -52,7 +52,7 @@ def _return_after_error(bounds: FileBounds, follow: Follow, site: Site) -> ir.Ca
     if not found:
         return None
     call = min(found, key=lambda each: (each.line, each.col))
-    if not _is_connection(bounds, site, call, function) or _is_looked_at(bounds, site, call, function):
+    if not _is_connection(bounds, call, function) or _is_looked_at(bounds, site, call, function):
         return None
     return call
 
@@ -91,7 +91,7 @@ def _only_puts(bounds: FileBounds, function: ir.Function) -> bool:
     return True
 
 
-def _keepers_of(bounds: FileBounds, site: Site, call: ir.Call, function: ir.Function) -> list[Keeper]:
+def _keepers_of(bounds: FileBounds, call: ir.Call, function: ir.Function) -> list[Keeper]:
     callee = bounds.file.resolver.callee(call, function)
     if callee.kind == "release" and callee.pool is not None:
         keeper = bounds.keepers.at(callee.pool, function)
@@ -100,10 +100,10 @@ def _keepers_of(bounds: FileBounds, site: Site, call: ir.Call, function: ir.Func
     return [each for each in bounds.keepers.all if owner is not None and each.owner in bounds.types.bases_of(owner)]
 
 
-def _is_connection(bounds: FileBounds, site: Site, call: ir.Call, function: ir.Function) -> bool:
+def _is_connection(bounds: FileBounds, call: ir.Call, function: ir.Function) -> bool:
     """Whether the pool holds connections that do not reconnect by themselves."""
     names = set()
-    for keeper in _keepers_of(bounds, site, call, function):
+    for keeper in _keepers_of(bounds, call, function):
         for store in keeper.stores:
             names.add(bounds.connections.opened(store.value, store.body.scope))
         for take in keeper.takes:
@@ -124,35 +124,43 @@ def _is_looked_at(bounds: FileBounds, site: Site, call: ir.Call, function: ir.Fu
     return (
         _handled(names, call, function)
         or _guarded(names, call, function)
-        or any(_checked_on_borrow(bounds, keeper) for keeper in _keepers_of(bounds, site, call, function))
+        or any(_checked_on_borrow(keeper) for keeper in _keepers_of(bounds, call, function))
     )
 
 
 def _handled(names: set[str], call: ir.Call, function: ir.Function) -> bool:
+    """Whether a handler, a ``finally`` or a transaction does something about the object."""
     for stmt in walk_statements(function.body):
         if isinstance(stmt, ir.Try):
-            for body in (*(handler.body for handler in stmt.handlers), stmt.final):
-                for expr in walk_expressions(body):
-                    if expr is not call and isinstance(expr, ir.Call) and _touches(expr, names):
-                        return True
-                for inner in walk_statements(body):
-                    if isinstance(inner, ir.Assign) and any(
-                        isinstance(target, ir.Name) and target.id in names for target in inner.targets
-                    ):
-                        return True
-        elif isinstance(stmt, ir.With):
-            for item in stmt.items:
-                parts = [item.context, *(item.context.args if isinstance(item.context, ir.Call) else ())]
-                if any(isinstance(part, ir.Name) and part.id in names for part in parts):
-                    return True
-                if (
-                    isinstance(item.context, ir.Call)
-                    and isinstance(item.context.func, ir.Attr)
-                    and _touches(item.context, names)
-                ):
-                    if item.context.func.name in ("transaction", "begin", "atomic"):
-                        return True
+            cleanups = (*(handler.body for handler in stmt.handlers), stmt.final)
+            if any(_puts_right(names, call, body) for body in cleanups):
+                return True
+        elif isinstance(stmt, ir.With) and any(_is_transaction(item.context, names) for item in stmt.items):
+            return True
     return False
+
+
+def _puts_right(names: set[str], call: ir.Call, body: list[ir.Stmt]) -> bool:
+    """Whether a cleanup calls a method of the object, hands it on, or puts another in its place."""
+    if any(isinstance(expr, ir.Call) and expr is not call and _touches(expr, names) for expr in walk_expressions(body)):
+        return True
+    return any(
+        isinstance(stmt, ir.Assign) and any(isinstance(each, ir.Name) and each.id in names for each in stmt.targets)
+        for stmt in walk_statements(body)
+    )
+
+
+def _is_transaction(context: ir.Expr, names: set[str]) -> bool:
+    """Whether a ``with`` is on the object itself (or closes it), or on a transaction of its."""
+    parts = [context, *(context.args if isinstance(context, ir.Call) else ())]
+    if any(isinstance(part, ir.Name) and part.id in names for part in parts):
+        return True
+    return (
+        isinstance(context, ir.Call)
+        and isinstance(context.func, ir.Attr)
+        and context.func.name in ("transaction", "begin", "atomic")
+        and _touches(context, names)
+    )
 
 
 def _touches(call: ir.Call, names: set[str]) -> bool:
@@ -179,7 +187,7 @@ def _guarded(names: set[str], call: ir.Call, function: ir.Function) -> bool:
     return False
 
 
-def _checked_on_borrow(bounds: FileBounds, keeper: Keeper) -> bool:
+def _checked_on_borrow(keeper: Keeper) -> bool:
     """Whether a function that takes an object out tests it, or makes another in its place."""
     for take in keeper.takes:
         scope = take.body.scope
@@ -200,13 +208,9 @@ def _checked_on_borrow(bounds: FileBounds, keeper: Keeper) -> bool:
                 for expr in walk_expressions([ir.ExprStmt(0, 0, stmt.test)])
             ):
                 return True
-            if (
-                isinstance(stmt, ir.ExprStmt)
-                and isinstance(stmt.value, ir.Call)
-                and isinstance(stmt.value.func, ir.Attr)
-            ):
-                if names & set(names_read(stmt.value.func.value)) and _CHECKS & {stmt.value.func.name}:
-                    return True
+            func = stmt.value.func if isinstance(stmt, ir.ExprStmt) and isinstance(stmt.value, ir.Call) else None
+            if isinstance(func, ir.Attr) and func.name in _CHECKS and names & set(names_read(func.value)):
+                return True
     return False
 
 

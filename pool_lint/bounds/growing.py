@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 _SIZES = frozenset(("size", "nbytes", "capacity", "length", "shape", "_capacity", "_size"))
 _GROWS = frozenset(("extend", "resize", "append", "frombytes", "fromlist"))
 _SHRINKS = frozenset(("clear", "truncate", "pop", "shrink", "trim", "release", "__init__"))
-_ORDERING = frozenset(("<", "<=", ">", ">="))
+_ORDERING = frozenset(("<", "<=", ">", ">=", "=="))
 _ALLOCATES = frozenset(
-    ("bytearray", "bytes", "array.array", "array", "numpy.empty", "numpy.zeros", "numpy.ones", "numpy.full", "numpy.resize",
-     "ctypes.create_string_buffer", "memoryview", "torch.empty", "torch.zeros", "mmap.mmap", "numpy.empty_like")
+    (
+        "bytearray", "bytes", "array.array", "array", "numpy.empty", "numpy.zeros", "numpy.ones", "numpy.full",
+        "numpy.resize", "numpy.empty_like", "ctypes.create_string_buffer", "memoryview", "torch.empty", "torch.zeros",
+        "mmap.mmap",
+    )
 )  # fmt: skip
 
 
@@ -143,26 +146,31 @@ class GrowingBuffers:
         return 0
 
     def _grown_attr(self, stmt: ir.If, method: ir.Function) -> tuple[str, int]:
-        """The attribute that an ``if`` compares by size and makes larger."""
+        """The attribute that an ``if`` compares by size and makes larger, and the line."""
         own = method.params[0].name if method.params else "self"
         sized = _sized(stmt.test)
         for inner in walk_statements(stmt.body):
-            if isinstance(inner, ir.Assign) and inner.value is not None:
-                for target in inner.targets:
-                    if isinstance(target, ir.Attr) and isinstance(target.value, ir.Name) and target.value.id == own:
-                        if f"{own}.{target.name}" in sized and self._allocates(inner.value, method):
-                            return target.name, inner.line
-            elif isinstance(inner, ir.AugAssign) and isinstance(inner.target, ir.Attr):
-                if f"{own}.{inner.target.name}" in sized and inner.op == "AddAssign":
-                    return inner.target.name, inner.line
-            for expr in walk_expressions([inner]):
-                if isinstance(expr, ir.Call) and isinstance(expr.func, ir.Attr) and expr.func.name in _GROWS:
-                    owner = expr.func.value
-                    if isinstance(owner, ir.Attr) and f"{own}.{owner.name}" in sized:
-                        return owner.name, expr.line
+            for target in self._enlarged(inner):
+                if (
+                    isinstance(target, ir.Attr)
+                    and isinstance(target.value, ir.Name)
+                    and target.value.id == own
+                    and f"{own}.{target.name}" in sized
+                ):
+                    return target.name, inner.line
         return "", 0
 
-    def _allocates(self, value: ir.Expr, scope: ir.Function | None) -> bool:
+    def _enlarged(self, stmt: ir.Stmt) -> Iterator[ir.Expr]:
+        """What a statement makes larger: given a new buffer, added to, extended."""
+        if isinstance(stmt, ir.Assign) and stmt.value is not None and self._allocates(stmt.value):
+            yield from stmt.targets
+        elif isinstance(stmt, ir.AugAssign) and stmt.op == "AddAssign":
+            yield stmt.target
+        for expr in walk_expressions([stmt]):
+            if isinstance(expr, ir.Call) and isinstance(expr.func, ir.Attr) and expr.func.name in _GROWS:
+                yield expr.func.value
+
+    def _allocates(self, value: ir.Expr) -> bool:
         for expr in walk_expressions([ir.ExprStmt(0, 0, value)]):
             if isinstance(expr, ir.Call) and self._types.dotted(expr.func) in _ALLOCATES:
                 return True
@@ -179,33 +187,26 @@ class GrowingBuffers:
         """Whether the function refuses sizes above a limit."""
         wanted = set(names_read(stmt.test))
         for other in walk_statements(function.body):
-            if isinstance(other, ir.If) and other is not stmt and wanted & set(names_read(other.test)) - {"self"}:
-                if any(isinstance(inner, (ir.Raise, ir.Return)) for inner in walk_statements(other.body)):
-                    return True
+            if not isinstance(other, ir.If) or other is stmt or not wanted & set(names_read(other.test)) - {"self"}:
+                continue
+            if any(isinstance(each, (ir.Raise, ir.Return)) for each in walk_statements(other.body)):
+                return True
         return any(
             isinstance(expr, ir.Call) and isinstance(expr.func, ir.Name) and expr.func.id == "min"
             for expr in walk_expressions(function.body)
         )
 
-    def _shrinks(self, klass: ir.Klass, attr: str, growth: ir.If) -> bool:
+    @staticmethod
+    def _shrinks(klass: ir.Klass, attr: str, growth: ir.If) -> bool:
+        """Whether a method of a class gives an attribute another value or cuts it, apart from growing it."""
         inside = {id(inner) for inner in walk_statements(growth.body)}
-        for method in klass.methods.values():
-            if method.name == "__init__":
-                continue
-            for stmt in walk_statements(method.body):
-                if id(stmt) in inside:
-                    continue
-                if isinstance(stmt, ir.Assign) and any(
-                    isinstance(target, ir.Attr) and target.name == attr for target in stmt.targets
-                ):
-                    return True
-                if isinstance(stmt, ir.Del) and any(attr in _attrs(target) for target in stmt.targets):
-                    return True
-                for part in walk_expressions([stmt]):
-                    if isinstance(part, ir.Call) and isinstance(part.func, ir.Attr) and part.func.name in _SHRINKS:
-                        if attr in _attrs(part.func.value):
-                            return True
-        return False
+        return any(
+            _changes(stmt, attr)
+            for method in klass.methods.values()
+            if method.name != "__init__"
+            for stmt in walk_statements(method.body)
+            if id(stmt) not in inside
+        )
 
     def _grown_here(self, keeper: Keeper, name: str, body: Body) -> tuple[str, int] | None:
         """What a function does to a buffer that it borrowed: regrown under a test of its size, or written over."""
@@ -215,22 +216,9 @@ class GrowingBuffers:
         for stmt in body.statements:
             if isinstance(stmt, ir.If) and name in _sized(stmt.test) and not self._is_limited(stmt, body.scope):
                 for inner in walk_statements(stmt.body):
-                    if (
-                        isinstance(inner, ir.Assign)
-                        and inner.value is not None
-                        and self._allocates(inner.value, body.scope)
-                    ):
-                        if any(isinstance(target, ir.Name) and target.id == name for target in inner.targets):
-                            return f"'{name}'", inner.line
-                    elif (
-                        isinstance(inner, ir.AugAssign)
-                        and isinstance(inner.target, ir.Name)
-                        and inner.target.id == name
-                    ):
+                    grown = (target for target in self._enlarged(inner) if isinstance(target, ir.Name))
+                    if any(target.id == name for target in grown) and not _cuts(body.statements, name):
                         return f"'{name}'", inner.line
-                    for expr in walk_expressions([inner]):
-                        if _is_call_on(expr, name, _GROWS) and not _cuts(body.statements, name):
-                            return f"'{name}'", expr.line
         return self._overwritten(keeper, name, body)
 
     def _overwritten(self, keeper: Keeper, name: str, body: Body) -> tuple[str, int] | None:
@@ -260,9 +248,10 @@ class GrowingBuffers:
         """Whether a function compares the size of what it gives back with a limit, or cuts it."""
         for compare in body.compares:
             sides = [compare.left, *(right for _, right in compare.rights)]
-            if any(op in _ORDERING for op, _ in compare.rights) and any(_measures(side, name) for side in sides):
-                if not self._is_growth_test(compare, name, body):
-                    return True
+            ordered = any(op in _ORDERING for op, _ in compare.rights)
+            measured = ordered and any(_measures(side, name) for side in sides)
+            if measured and not self._is_growth_test(compare, name, body):
+                return True
         return _cuts(body.statements, name)
 
     def _is_growth_test(self, compare: ir.Compare, name: str, body: Body) -> bool:
@@ -275,7 +264,7 @@ class GrowingBuffers:
                     _is_call_on(expr, name, _GROWS) for expr in walk_expressions(stmt.body)
                 ) or any(
                     isinstance(inner, (ir.Assign, ir.AugAssign)) and inner.value is not None
-                    and (isinstance(inner, ir.AugAssign) or self._allocates(inner.value, body.scope))
+                    and (isinstance(inner, ir.AugAssign) or self._allocates(inner.value))
                     and _has_target(inner, name) and not _is_smaller(compare, name)
                     for inner in walk_statements(stmt.body)
                 )  # fmt: skip
@@ -345,6 +334,20 @@ def _cuts(statements: Sequence[ir.Stmt], name: str) -> bool:
         if isinstance(stmt, ir.ExprStmt) and _is_call_on(stmt.value, name, _SHRINKS):
             return True
     return False
+
+
+def _changes(stmt: ir.Stmt, attr: str) -> bool:
+    if isinstance(stmt, ir.Assign) and any(isinstance(each, ir.Attr) and each.name == attr for each in stmt.targets):
+        return True
+    if isinstance(stmt, ir.Del) and any(attr in _attrs(target) for target in stmt.targets):
+        return True
+    return any(
+        isinstance(part, ir.Call)
+        and isinstance(part.func, ir.Attr)
+        and part.func.name in _SHRINKS
+        and attr in _attrs(part.func.value)
+        for part in walk_expressions([stmt])
+    )
 
 
 def _attrs(expr: ir.Expr) -> set[str]:

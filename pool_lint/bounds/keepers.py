@@ -6,15 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pool_lint import ir
-from pool_lint.bounds.scan import Body, Scope
-from pool_lint.pools.types import Binding, Type
 
 if TYPE_CHECKING:
     from pool_lint.bounds.connections import Connections
+    from pool_lint.bounds.scan import Body, Scope
     from pool_lint.bounds.values import Values
     from pool_lint.catalog.spec import Catalog
     from pool_lint.pools.containers import Containers, Key
-    from pool_lint.pools.types import Types
+    from pool_lint.pools.types import Binding, Type, Types
 
 _TAKES = frozenset(("get", "get_nowait", "pop", "popleft", "popitem"))
 _PUTS = {"put": 0, "put_nowait": 0, "append": 0, "appendleft": 0, "add": 0, "insert": 1}
@@ -43,7 +42,10 @@ class Store:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Removal:
-    """An object taken out of a mapping by key, or thrown out; ``key`` is None where the container chooses, or all go."""
+    """An object taken out of a mapping by key, or thrown out.
+
+    ``key`` is None where the container chooses which one, or all go; ``what`` names the operation.
+    """
 
     node: ir.Expr
     key: ir.Expr | None
@@ -53,7 +55,7 @@ class Removal:
 
 @dataclass(slots=True, eq=False)
 class Keeper:
-    """One container; ``made`` is the expression that constructs it, ``dotted`` its class where it drops what it holds."""
+    """One container; ``made`` is what constructs it, ``dotted`` its class where it drops what it holds."""
 
     key: Key
     made: ir.Expr
@@ -67,10 +69,12 @@ class Keeper:
 
     @property
     def owner(self) -> ir.Klass | None:
+        """The class that a container is an attribute of."""
         return self.key[0] if isinstance(self.key[0], ir.Klass) else None
 
     @property
     def name(self) -> str:
+        """The container as the user calls it."""
         return f"self.{self.key[1]}" if self.owner is not None else self.key[1]
 
 
@@ -170,11 +174,7 @@ class Keepers:
             if isinstance(call.func, ir.Attr):
                 self._read_call(call, call.func, body)
             elif isinstance(call.func, ir.Name) and call.func.id in ("heappop", "heappush") and call.args:
-                keeper = self.at(call.args[0], body.scope)
-                if keeper is not None and call.func.id == "heappop":
-                    keeper.takes.append(Take(call, body, waits=False))
-                elif keeper is not None and len(call.args) > 1:
-                    keeper.stores.append(Store(call, None, call.args[1], body))
+                self._read_heap(call, call.func.id, body)
         for target, stmt in body.stores:
             keeper = self.at(target.value, body.scope)
             if keeper is not None and stmt.value is not None:
@@ -183,18 +183,26 @@ class Keepers:
             keeper = self.at(target.value, body.scope)
             if keeper is not None:
                 keeper.removals.append(Removal(target, target.index, body, "del"))
-        for sub in body.subs:
-            keeper = self.at(sub.value, body.scope)
+        reads: list[tuple[ir.Expr, ir.Expr, ir.Expr]] = [(sub.value, sub.index, sub) for sub in body.subs]
+        reads += [
+            (right, compare.left, compare)
+            for compare in body.compares
+            for op, right in compare.rights
+            if op in ("in", "not in")
+        ]  # fmt: skip
+        for container, key, expr in reads:
+            keeper = self.at(container, body.scope)
             if keeper is not None:
-                keeper.reads.append((sub, sub.index, body))
-        for compare in body.compares:
-            for op, right in compare.rights:
-                if op in ("in", "not in"):
-                    keeper = self.at(right, body.scope)
-                    if keeper is not None:
-                        keeper.reads.append((compare, compare.left, body))
+                keeper.reads.append((expr, key, body))
 
-    def _read_call(self, call: ir.Call, func: ir.Attr, body: Body) -> None:
+    def _read_heap(self, call: ir.Call, name: str, body: Body) -> None:
+        keeper = self.at(call.args[0], body.scope)
+        if keeper is not None and name == "heappop":
+            keeper.takes.append(Take(call, body, waits=False))
+        elif keeper is not None and len(call.args) > 1:
+            keeper.stores.append(Store(call, None, call.args[1], body))
+
+    def _read_call(self, call: ir.Call, func: ir.Attr, body: Body) -> None:  # noqa: C901 - one case per method
         name = func.name
         if name not in _TAKES and name not in _PUTS and name not in ("setdefault", "clear", "remove", "discard"):
             return

@@ -101,7 +101,7 @@ class Keys:
 
     def _is_open_call(self, keeper: Keeper, key: ir.Call, body: Body, depth: int) -> bool:
         dotted = self._connections.called(key.func, body.scope)
-        if dotted in _PER_THREAD or self._is_enum(key.func, body.scope):
+        if dotted in _PER_THREAD or dotted in ("id", "type") or self._is_enum(key.func, body.scope):
             return False
         parts = [*key.args, *(value for _, value in key.keywords)]
         if isinstance(key.func, ir.Attr) and not dotted and self._limits.target(key, body.scope) is None:

@@ -83,10 +83,26 @@ class Lending:
         return [(call, creates[id(call)]) for call in lent]
 
     def _takes_back(self, keeper: Keeper) -> bool:
-        return bool(keeper.takes) and any(
-            isinstance(store.value, (ir.Name, ir.Seq)) or not self._connections.opened(store.value, store.body.scope)
-            for store in keeper.stores
-        )
+        """Whether what was lent is put in again: not only what a function has just made."""
+        if not keeper.takes:
+            return False
+        takers = {take.body.scope for take in keeper.takes}
+        calls = {id(take.call) for take in keeper.takes}
+        for store in keeper.stores:
+            if not self._connections.opened(store.value, store.body.scope):
+                return True
+            names = set(names_read(store.value))
+            for stmt in store.body.statements:
+                if isinstance(stmt, ir.Assign) and stmt.value is not None and _gives(stmt, names):
+                    for expr in inside(stmt.value):
+                        if id(expr) in calls:
+                            return True
+                        if isinstance(expr, ir.Call) and self._limits.target(expr, store.body.scope) in takers - {None}:
+                            return True
+            params = {param.name for param in store.body.scope.params} if store.body.scope is not None else set()
+            if names & params - _SELF:
+                return True
+        return False
 
     def _declared(self, keeper: Keeper, function: ir.Function) -> str:
         """The connection that annotations say a container holds, or a borrow method returns."""
@@ -150,3 +166,7 @@ class Lending:
         if given.how != "given" or self._values.of(given.expr, given.scope) is None:
             return False
         return not any(self._limits.counts(store.body) for store in keeper.stores)
+
+
+def _gives(stmt: ir.Assign, names: set[str]) -> bool:
+    return any(names & set(names_read(target)) for target in stmt.targets)

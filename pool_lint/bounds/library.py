@@ -80,11 +80,11 @@ class LibraryBounds:
         if not any(bound.versions for bound in bounds):
             return bounds
         known = known_range(spec.distributions, self._path)
-        out = []
-        for bound in bounds:
-            if not bound.versions or (known is not None and known.within(parse_range(bound.versions))):
-                out.append(bound)
-        return out
+        return [
+            bound
+            for bound in bounds
+            if not bound.versions or (known is not None and known.within(parse_range(bound.versions)))
+        ]
 
     def _fault(self, bound: Bound, call: ir.Call, scope: ir.Function | None, spec: PoolSpec) -> tuple[str, str] | None:
         values = self._values

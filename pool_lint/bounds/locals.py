@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pool_lint import ir
+from pool_lint.bounds.scan import inside
 from pool_lint.pools.types import decorator_names
 from pool_lint.walk import path_of, statement_parts, walk_expressions, walk_statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pool_lint.bounds.file import FileBounds
     from pool_lint.bounds.scan import Scope
@@ -21,6 +22,7 @@ _IMMUTABLE = frozenset(("str", "int", "float", "bool", "bytes", "tuple", "frozen
 _SAFE_ITSELF = frozenset(("aiohttp.ClientSession", "asyncio.Lock", "asyncio.new_event_loop", "asyncio.Semaphore"))
 
 Position = tuple[int, int]
+_END: Position = (10**9, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +83,9 @@ class ThreadLocals:
         if isinstance(expr, ir.Cond):
             return self._gives(expr.body, scope) or self._gives(expr.orelse, scope)
         if isinstance(expr, ir.Attr):
-            return self._is_storage(expr.value, scope) and self._is_object(self._place(expr))
+            return self._is_from_property(expr, scope) or (
+                self._is_storage(expr.value, scope) and self._is_object(self._place(expr))
+            )
         if isinstance(expr, ir.Sub):
             return self._is_by_thread(expr.index, scope) and self._keeps_objects(expr.value, scope)
         if not isinstance(expr, ir.Call):
@@ -104,6 +108,13 @@ class ThreadLocals:
         if kind is not None and kind.kind == "function" and kind.function is not None:
             return self._is_giver(kind.function)
         return self._is_scoped(expr, scope)
+
+    def _is_from_property(self, expr: ir.Attr, scope: Scope) -> bool:
+        base = self._types.of(expr.value, scope)
+        if base is None or base.kind != "instance" or base.klass is None:
+            return False
+        method = self._types.method(base.klass, expr.name)
+        return method is not None and "property" in decorator_names(method) and self._is_giver(method)
 
     def _is_scoped(self, call: ir.Call, scope: Scope) -> bool:
         """Whether a call takes the session of the thread out of a ``scoped_session`` without a scope of its own."""
@@ -218,53 +229,67 @@ class ThreadLocals:
 
 def _await_while_held(function: ir.Function, name: str, start: Position, starts: list[Position]) -> int:
     """The line of an await between where a variable is given its object and a later use of it; 0 for none."""
-    stop = min((each for each in starts if each > start), default=(10**9, 0))
-    loops = [stmt for stmt in walk_statements(function.body) if isinstance(stmt, (ir.For, ir.While))]
+    stop = min((each for each in starts if each > start), default=_END)
+    span = [stmt for stmt in walk_statements(function.body) if start <= (stmt.line, stmt.col) < stop]
+    first = next((stmt for stmt in span if (stmt.line, stmt.col) == start), None)
+    if isinstance(first, ir.With):
+        # The end of the block uses it.
+        return next((each.line for each in walk_expressions(first.body) if isinstance(each, ir.Await)), 0)
     awaits: list[tuple[Position, bool]] = []
     uses: list[Position] = []
-    for stmt in walk_statements(function.body):
+    for stmt in span:
         here = (stmt.line, stmt.col)
-        if here < start or here >= stop:
-            continue
-        parts = statement_parts(stmt)[0]
-        for part in parts:
-            for expr in walk_expressions([ir.ExprStmt(0, 0, part)]):
-                where = (expr.line, expr.col)
-                if isinstance(expr, ir.Await) and where > start and here != start:
-                    inside = any(
-                        isinstance(each, ir.Name) and each.id == name
-                        for each in walk_expressions([ir.ExprStmt(0, 0, expr)])
-                    )
-                    if inside or not isinstance(stmt, (ir.Return, ir.Raise)):
-                        awaits.append((where, inside))
-                elif isinstance(expr, ir.Name) and expr.id == name and where > start:
-                    uses.append(where)
-        if isinstance(stmt, (ir.With, ir.For)) and stmt.is_async and here != start:
-            awaits.append((here, False))
-        elif (
-            isinstance(stmt, ir.With)
-            and here == start
-            and any(isinstance(each, ir.Await) for each in walk_expressions(stmt.body))
-        ):
-            line = next(each.line for each in walk_expressions(stmt.body) if isinstance(each, ir.Await))
-            return line  # the block's end uses it
-    for where, inside in awaits:
-        if inside or any(use > where for use in uses):
+        if here != start:
+            awaits += _awaits_of(stmt, name)
+        parts = (each for part in statement_parts(stmt)[0] for each in inside(part))
+        uses += [(each.line, each.col) for each in parts if isinstance(each, ir.Name) and each.id == name]
+    uses = [use for use in uses if use > start]
+    loops = [_span([stmt]) for stmt in walk_statements(function.body) if isinstance(stmt, (ir.For, ir.While))]
+    leaving = [_span(body) for body in _leaving_bodies(function)]
+    for where, is_inside in awaits:
+        # From inside a branch that returns, nothing after the branch is reached.
+        last = min((high for low, high in leaving if low <= where <= high), default=_END)
+        if is_inside or any(where < use <= last for use in uses):
             return where[0]
-        for loop in loops:
-            span = _span(loop)
-            if span[0] <= where <= span[1] and start < span[0] and any(span[0] <= use <= span[1] for use in uses):
-                return where[0]
+        if last != _END:
+            continue
+        around = [(low, high) for low, high in loops if start < low <= where <= high]
+        if any(low <= use <= high for low, high in around for use in uses):
+            return where[0]
     return 0
 
 
-def _span(loop: ir.For | ir.While) -> tuple[Position, Position]:
-    last = (loop.line, loop.col)
-    for stmt in walk_statements([loop]):
+def _awaits_of(stmt: ir.Stmt, name: str) -> list[tuple[Position, bool]]:
+    """Where a statement waits, and whether a variable is part of what it waits for."""
+    out: list[tuple[Position, bool]] = []
+    for part in statement_parts(stmt)[0]:
+        for expr in inside(part):
+            if isinstance(expr, ir.Await):
+                is_part = any(isinstance(each, ir.Name) and each.id == name for each in inside(expr))
+                if is_part or not isinstance(stmt, (ir.Return, ir.Raise)):
+                    out.append(((expr.line, expr.col), is_part))
+    if isinstance(stmt, (ir.With, ir.For)) and stmt.is_async:
+        out.append(((stmt.line, stmt.col), False))
+    return out
+
+
+def _leaving_bodies(function: ir.Function) -> Iterator[list[ir.Stmt]]:
+    """The branches that end in a ``return`` or ``raise``."""
+    for stmt in walk_statements(function.body):
+        if isinstance(stmt, (ir.If, ir.Match)):
+            for body in statement_parts(stmt)[1]:
+                if body and isinstance(body[-1], (ir.Return, ir.Raise)):
+                    yield body
+
+
+def _span(body: Sequence[ir.Stmt]) -> tuple[Position, Position]:
+    last = first = (body[0].line, body[0].col)
+    for stmt in walk_statements(body):
+        last = max(last, (stmt.line, stmt.col))
         for part in statement_parts(stmt)[0]:
-            for expr in walk_expressions([ir.ExprStmt(0, 0, part)]):
+            for expr in inside(part):
                 last = max(last, (expr.line, expr.col))
-    return (loop.line, loop.col), last
+    return first, last
 
 
 def _unawaited(expr: ir.Expr) -> ir.Expr:

@@ -41,7 +41,7 @@ Value = object
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What a call gives to one parameter: ``given`` as ``expr`` in ``scope``, ``absent``, or ``unseen`` (``**more``)."""
+    """What a call gives to one parameter: ``given`` as ``expr`` in ``scope``, ``absent``, ``unseen`` (``**more``)."""
 
     how: Literal["given", "absent", "unseen"]
     expr: ir.Expr | None = None
@@ -80,8 +80,7 @@ class Values:
             left = self.of(expr.left, scope, depth + 1)
             if isinstance(left, (Unseen, Named)):
                 return UNSEEN
-            chosen = left if bool(left) == (expr.op == "or") else self.of(expr.right, scope, depth + 1)
-            return chosen
+            return left if bool(left) == (expr.op == "or") else self.of(expr.right, scope, depth + 1)
         if isinstance(expr, ir.Cond):
             body, orelse = self.of(expr.body, scope, depth + 1), self.of(expr.orelse, scope, depth + 1)
             return body if _same(body, orelse) else UNSEEN
@@ -94,22 +93,14 @@ class Values:
         for name, value in call.keywords:
             if name == param:
                 return Argument("given", value, scope)
-        for index, arg in enumerate(call.args):
-            if isinstance(arg, ir.Star):
-                if position >= index:
-                    return _UNSEEN
-                break
-            if index == position:
-                return Argument("given", arg, scope)
-        found = _ABSENT
-        for name, value in call.keywords:
-            if name is None:
-                inside = self._entry(value, param, scope, 0)
-                if inside.how == "given":
-                    return inside
-                if inside.how == "unseen":
-                    found = _UNSEEN
-        return found
+        star = next((index for index, arg in enumerate(call.args) if isinstance(arg, ir.Star)), len(call.args))
+        if 0 <= position < star:
+            return Argument("given", call.args[position], scope)
+        if star < len(call.args) and position >= star:
+            return _UNSEEN
+        found = [self._entry(value, param, scope, 0) for name, value in call.keywords if name is None]
+        given = next((each for each in found if each.how == "given"), None)
+        return given or next((each for each in found if each.how == "unseen"), _ABSENT)
 
     def call_behind(
         self, expr: ir.Expr | None, scope: ir.Function | None, depth: int = 0
@@ -226,7 +217,7 @@ class Values:
         if name in _FIELDS:
             default = self._default(call, 0)
             return self.of(default, scope, depth + 1)
-        if dotted in ("typing.cast",) and len(call.args) > 1:
+        if dotted == "typing.cast" and len(call.args) > 1:
             return self.of(call.args[1], scope, depth + 1)
         if name in _READERS:
             first = call.args[0] if call.args else None
@@ -287,7 +278,7 @@ class Values:
         binding = self._single(expr, scope)
         if binding is None or binding.expr is None or isinstance(binding.expr, (ir.Const, ir.Name)):
             return _UNSEEN
-        later = self._stored(expr, key, scope)
+        later = self._stored(expr, key)
         return later or self._entry(binding.expr, key, binding.scope, depth + 1)
 
     def _in_items(
@@ -305,7 +296,7 @@ class Values:
                 return _UNSEEN
         return _ABSENT
 
-    def _stored(self, expr: ir.Expr, key: str, scope: ir.Function | None) -> Argument | None:
+    def _stored(self, expr: ir.Expr, key: str) -> Argument | None:
         """What is stored in a dictionary later, under any key that may be this one."""
         name = expr.id if isinstance(expr, ir.Name) else expr.name if isinstance(expr, ir.Attr) else ""
         for each in (None, *self._tree.functions):

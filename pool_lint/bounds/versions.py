@@ -28,7 +28,7 @@ _LARGEST = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The versions from ``low`` to below ``high``; ``exact`` where both name one version."""
+    """The versions from ``low`` to below ``high``."""
 
     low: Version = _FIRST
     high: Version = _LAST
@@ -46,11 +46,12 @@ class Range:
         return Range(max(self.low, other.low, key=_padded), min(self.high, other.high, key=_padded))
 
     def is_single(self) -> bool:
+        """Whether it is one version."""
         return _padded(self.high) == (*_padded(self.low)[:-1], 1)
 
 
 def parse_range(text: str) -> Range:
-    """The range that a requirement's comparisons leave (``>=5,<6``, ``==5.0.*``, ``^5.1``); what is unknown is left out."""
+    """The range that a requirement's comparisons leave (``>=5,<6``, ``==5.0.*``, ``^5.1``); what is unknown is left."""
     found = Range()
     for clause in text.split(","):
         match = _CLAUSE.match(clause.strip())

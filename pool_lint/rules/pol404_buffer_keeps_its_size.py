@@ -65,7 +65,8 @@ if TYPE_CHECKING:
 RULE = Rule(
     code="POL404",
     name="buffer-keeps-its-size",
-    message="{what}, grown on line {grown}, goes back to '{pool}' at its largest size: cut it back, or drop it above a limit",
+    message="{what}, grown on line {grown}, goes back to '{pool}' at its largest size: "
+    "cut it back, or drop it above a limit",
     cwe=770,
 )
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 RULE = Rule(
     code="POL406",
     name="thread-local-across-await",
-    message="'{name}' belongs to the thread and is held across the await on line {line}, where another task gets it too: "
+    message="'{name}' belongs to the thread and is held across the await on line {line}, where another task gets it: "
     "take one for each task, or take it after the await",
     cwe=362,
 )
