@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pool_lint.bounds.file import FileBounds
 from pool_lint.catalog.load import load_catalog
 from pool_lint.typestate.file import FileAnalysis, Outcome
 from pool_lint.typestate.verdict import Verdict, verdicts
@@ -18,15 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class ModuleAnalysis:
-    """One analysed file: its functions that borrow, and the verdict on each borrow."""
+    """One analysed file: its functions that borrow, the verdict on each borrow, and its bounds."""
 
     file: FileAnalysis
+    path: str = ""
+    bounds: FileBounds = field(init=False)
     outcomes: list[Outcome] = field(init=False)
     verdicts: list[Verdict] = field(init=False)
 
     def __post_init__(self) -> None:
         self.outcomes = self.file.outcomes()
         self.verdicts = list(verdicts(self.file, self.outcomes))
+        self.bounds = FileBounds(self.file, self.path)
 
     @property
     def tree(self) -> ModuleTree:
@@ -34,9 +38,9 @@ class ModuleAnalysis:
         return self.file.tree
 
 
-def analyse(source: Source, settings: Settings) -> ModuleAnalysis:
-    """Return the analysis of one parsed file."""
-    return ModuleAnalysis(FileAnalysis(source.tree, _catalog(settings), settings))
+def analyse(source: Source, settings: Settings, path: str = "") -> ModuleAnalysis:
+    """Return the analysis of one parsed file; near its ``path`` stands which versions of libraries it uses."""
+    return ModuleAnalysis(FileAnalysis(source.tree, _catalog(settings), settings), path)
 
 
 def _catalog(settings: Settings) -> Catalog:

@@ -18,13 +18,8 @@ if TYPE_CHECKING:
     from pool_lint.config import Settings
 
 
-def check_text(
-    text: str,
-    path: str,  # noqa: ARG001 - the interface of a check is a named text; no rule depends on the name
-    settings: Settings,
-    tree: ast.AST | None = None,
-) -> list[Finding]:
-    """Return the sorted findings of one file; they do not depend on ``path``.
+def check_text(text: str, path: str, settings: Settings, tree: ast.AST | None = None) -> list[Finding]:
+    """Return the sorted findings of one file; near ``path`` stands which libraries it uses.
 
     A file with a syntax error has none.  What the analysis could not do is said as POL000.
     """
@@ -36,12 +31,12 @@ def check_text(
     if _is_too_long(text):
         return [_gave_up(1, "an expression has more parts than libcst's parser can take")]
     try:
-        return _check(text, tree, settings)
+        return _check(text, path, tree, settings)
     except RecursionError:
-        return _with_deep_stack(lambda: _check(text, tree, settings))
+        return _with_deep_stack(lambda: _check(text, path, tree, settings))
 
 
-def _check(text: str, tree: ast.AST | None, settings: Settings) -> list[Finding]:
+def _check(text: str, path: str, tree: ast.AST | None, settings: Settings) -> list[Finding]:
     import libcst as cst  # noqa: PLC0415
 
     from pool_lint.analysis import analyse  # noqa: PLC0415
@@ -57,7 +52,7 @@ def _check(text: str, tree: ast.AST | None, settings: Settings) -> list[Finding]
     except Exception as error:  # noqa: BLE001 - the parser's own faults must not take flake8 down
         return [_gave_up(1, f"parsing failed with {type(error).__name__}")] if _is_python(text, tree) else []
     try:
-        module = analyse(source, settings)
+        module = analyse(source, settings, path)
         findings = {finding for rule in load_rules() for finding in rule.check(module)}
         findings.update(
             _gave_up(function.line, f"the bound on paths was hit in {function.qualname}")
@@ -137,8 +132,37 @@ def _is_python(text: str, tree: ast.AST | None) -> bool:
 
 
 def _may_borrow(text: str, settings: Settings) -> bool:
-    """Whether any name that a borrow needs stands in the text."""
-    return _names(settings).search(text) is not None
+    """Whether any name that a finding needs stands in the text."""
+    if _names(settings).search(text) is not None or _limited(settings).search(text) is not None:
+        return True
+    return _KEEPS.search(text) is not None and _connections(settings).search(text) is not None
+
+
+# What a home-made pool keeps its connections in, or looks for them with.
+_KEEPS = re.compile(r"[cC]ache|\b(?:get\w*|pop\w*|setdefault|KeyError|memoi[sz]e\w*|Weak\w+)\b|\bnot\s+in\b")
+
+
+@cache
+def _limited(settings: Settings) -> re.Pattern[str]:
+    """What makes a library's pool with bounds, or an object for each thread."""
+    names = {"local", "scoped_session", "get_ident", "current_thread"}
+    for spec in (*load_catalog().specs, *settings.models):
+        if spec.bounds:
+            names.update((*spec.classes, *spec.factories))
+            names.update(name for bound in spec.bounds for name in bound.callables)
+    return _last_parts(names)
+
+
+@cache
+def _connections(settings: Settings) -> re.Pattern[str]:
+    """What opens a connection."""
+    names = set(load_catalog().connections | load_catalog().connection_types)
+    names.update(name for spec in settings.models for name in (*spec.classes, *spec.factories))
+    return _last_parts(names)
+
+
+def _last_parts(names: set[str]) -> re.Pattern[str]:
+    return re.compile(r"\b(?:" + "|".join(sorted({re.escape(name.rpartition(".")[2]) for name in names})) + r")\b")
 
 
 @cache

@@ -17,6 +17,7 @@ ROWS = (
     {"source"},
     {"flow", "pools"},
     {"typestate"},
+    {"bounds"},
     {"analysis"},
     {"rules"},
     {"engine", "emit", "noqa"},

@@ -64,7 +64,11 @@ def catalog_of(files: Mapping[str, Mapping[str, object]]) -> Catalog:
         logger_names=calls["logger_names"],
         logger_methods=calls["logger_methods"],
         connections=resources["connections"],
+        connection_types=resources["connection_types"],
         external=resources["external"],
+        shareable=resources["shareable"],
+        dropping=resources["dropping"],
+        memoizers=resources["memoizers"],
         error_parents=parents,
         error_aliases=aliases,
     )
@@ -108,8 +112,8 @@ def parse_calls(mapping: Mapping[str, object], where: str) -> dict[str, frozense
 
 
 def parse_resources(mapping: Mapping[str, object], where: str) -> dict[str, frozenset[str]]:
-    """Return what makes a connection, and what makes another thing outside the process."""
-    keys = ("connections", "external")
+    """Return what makes a connection or another thing outside the process, and what keeps or drops such things."""
+    keys = ("connections", "connection_types", "external", "shareable", "dropping", "memoizers")
     _refuse_unknown(mapping, keys, where)
     return {key: frozenset(checked(listed(dotted), mapping.get(key, []), _key(where, key))) for key in keys}
 

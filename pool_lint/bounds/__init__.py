@@ -1,0 +1,1 @@
+"""How many connections a program may open or keep: connections, values of limits, and pools without one."""
