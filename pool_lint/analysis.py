@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pool_lint.catalog.load import load_catalog
+from pool_lint.typestate.dirt import Dirt, Leftover
 from pool_lint.typestate.file import FileAnalysis, Outcome
 from pool_lint.typestate.verdict import Verdict, verdicts
 
@@ -23,10 +24,12 @@ class ModuleAnalysis:
     file: FileAnalysis
     outcomes: list[Outcome] = field(init=False)
     verdicts: list[Verdict] = field(init=False)
+    leftovers: list[Leftover] = field(init=False)
 
     def __post_init__(self) -> None:
         self.outcomes = self.file.outcomes()
         self.verdicts = list(verdicts(self.file, self.outcomes))
+        self.leftovers = Dirt(self.file, self.outcomes).leftovers()
 
     @property
     def tree(self) -> ModuleTree:
