@@ -320,7 +320,7 @@ class Reader:
             clean = bool(call.args) and self.is_clean(call.args[0], "", None)
             yield Change("set", path, line, _words(path), clean=clean)
             return
-        if name in known.MUTATORS.get(word, ()):
+        if name in known.MUTATORS.get(word, frozenset()):
             yield from self._mutation(call, name, path, word)
             return
         if name in _HARMLESS:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pool_lint import ir
 from pool_lint.pools import state as known
+from pool_lint.pools.containers import RETURNING
 from pool_lint.typestate.changes import CONTENT, ITEMS, POSITION, TRANSACTION, Change, Home, Path, Reader
 from pool_lint.typestate.follow import EXC, NEXT, Follow, TooComplex
 from pool_lint.typestate.homes import home_of
 from pool_lint.typestate.state import GROUND, HELD, OBJECT, RETURNED, Fact, Place
+from pool_lint.walk import names_read, walk_expressions, walk_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -80,6 +82,7 @@ class Result:
     fails: set[State] = field(default_factory=set)
     releases: dict[Node, set[State]] = field(default_factory=dict)
     yields: dict[Node, set[State]] = field(default_factory=dict)
+    discards: bool = False
 
     def released(self) -> set[State]:
         return {state for states in self.releases.values() for state in states}
@@ -485,6 +488,9 @@ class Walk:
             for way, target in steps:
                 if target[1].site != fact.site:
                     continue
+                if target[1].status == RETURNED and target[1].done == index and self._discards(points[index], fact):
+                    result.discards = True
+                    continue
                 for after in self._step(node, way, target, state):
                     if target[1].status == RETURNED:
                         if target[1].done == index:
@@ -568,7 +574,9 @@ class Walk:
             state = self._with_evidence(state, call.line)
         result = self.dirt.into(function, place, self.home, self.graph.follow.sites[fact.site].spec, state)
         if released:
-            states = result.released() or result.ends or {state}
+            states = result.released()
+            if not states and not result.discards:
+                states = result.ends or {state}
         elif way == EXC:
             states = result.fails or {state}
         else:
@@ -576,6 +584,29 @@ class Walk:
         if place[0] == _own_name(function) and self.home.klass is not None:
             states = {self._own_changes(state, each) for each in states}
         return states
+
+    def _discards(self, point: Point, fact: Fact) -> bool:
+        """Whether a return destroys the object, or puts another one in its place."""
+        call = point.node
+        if point.kind != "call" or not isinstance(call, ir.Call):
+            return False
+        if any(
+            name in ("close", "discard", "invalidate", "destroy") and isinstance(value, ir.Const) and bool(value.value)
+            for name, value in call.keywords
+        ):
+            return True
+        scope = self.graph.follow.function
+        callee = self.dirt.file.resolver.callee(call, scope)
+        if isinstance(call.func, ir.Attr) and self.reader.chain(call.func.value, fact) == ():
+            spec = self.graph.follow.sites[fact.site].spec
+            forms = [form for form in spec.releases if form.on == "object" and form.method == call.func.name]
+            return any(form.discards for form in forms) or (not forms and callee.kind != "function")
+        if callee.kind != "release":
+            return False
+        parts = [*call.args, *(value for _, value in call.keywords)]
+        names = {place[0] for place, role in fact.places if role == OBJECT and isinstance(place[0], str)}
+        reads = {name for part in parts for name in names_read(part)}
+        return bool(parts) and not reads & names
 
     def _own_changes(self, before: State, after: State) -> State:
         """What a method of the object's own class has changed, as far as that is state of its user."""
@@ -809,16 +840,12 @@ def _own_name(function: ir.Function) -> str:
 
 
 def _names(function: ir.Function) -> Iterator[ir.Expr]:
-    from pool_lint.walk import walk_expressions  # noqa: PLC0415
-
     for each in (function, *function.nested):
         yield from walk_expressions(each.body)
 
 
 def _reads_whole(function: ir.Function, names: set[str]) -> bool:
     """Whether a buffer is read otherwise than through slices, its length and calls that fill it."""
-    from pool_lint.walk import walk_expressions  # noqa: PLC0415
-
     bounded: set[int] = set()
     for expr in walk_expressions(function.body):
         if isinstance(expr, ir.Sub):
@@ -827,7 +854,7 @@ def _reads_whole(function: ir.Function, names: set[str]) -> bool:
             name = expr.func.name if isinstance(expr.func, ir.Attr) else expr.func.id if isinstance(expr.func, ir.Name) else ""
             if isinstance(expr.func, ir.Attr) and name in known.MUTATORS["bytearray"] | known.MUTATORS["array"] | {"clear"}:
                 bounded.add(id(expr.func.value))
-            if name in _BOUNDED or known.is_resetting(name) or _GIVES.match(name):
+            if name in _BOUNDED or known.is_resetting(name) or RETURNING.match(name):
                 bounded.update(id(arg) for arg in expr.args)
         elif isinstance(expr, ir.Compare):
             bounded.add(id(expr.left))
@@ -839,8 +866,6 @@ def _reads_whole(function: ir.Function, names: set[str]) -> bool:
 
 
 def _statements(function: ir.Function) -> Iterator[list[ir.Expr]]:
-    from pool_lint.walk import walk_statements  # noqa: PLC0415
-
     for stmt in walk_statements(function.body):
         if isinstance(stmt, ir.Assign):
             yield stmt.targets
@@ -849,8 +874,6 @@ def _statements(function: ir.Function) -> Iterator[list[ir.Expr]]:
         elif isinstance(stmt, ir.With):
             yield [item.target for item in stmt.items if item.target is not None]
 
-
-from pool_lint.pools.containers import RETURNING as _GIVES  # noqa: E402
 
 _BOUNDED = frozenset(
     ("len", "memoryview", "recv_into", "readinto", "pack_into", "readinto1", "recvfrom_into", "put", "put_nowait", "append", "appendleft")

@@ -298,7 +298,7 @@ def touches(file: FileAnalysis, klass: ir.Klass, method: ir.Function) -> Iterato
                     path = reader.chain(expr.func.value, fact)
                     if path and len(path) == 1 and path[0].startswith(".") and not path[0].endswith("()"):
                         word = reader.word_at(path)
-                        if expr.func.name in known.MUTATORS.get(word, ()) - _REMOVING or (word == "io" and expr.func.name in known.WRITES):
+                        if expr.func.name in known.MUTATORS.get(word, frozenset()) - _REMOVING or (word == "io" and expr.func.name in known.WRITES):
                             guarded = path[0][1:] in guards.get(id(stmt), ()) or expr.func.name == "setdefault"
                             yield Touch(path[0][1:], expr.line, "add", False, guarded, None)
 
