@@ -49,6 +49,11 @@ MEMBERS: dict[str, dict[str, str]] = {
     "httpx.Client": {"headers": "dict", "cookies": "cookies", "params": "dict"},
     "aiohttp.ClientSession": {"headers": "dict", "cookie_jar": "cookies"},
 }
+# Resets that cannot fail.
+NEVER_FAIL: dict[str, frozenset[str]] = {
+    "io": frozenset(("seek", "truncate")),
+    **{name: frozenset(("clear",)) for name in ("list", "dict", "set", "bytearray", "array")},
+}
 BUFFERS = frozenset(("bytearray", "array", "ndarray"))
 BUILTIN = frozenset(("list", "dict", "set", *BUFFERS))
 

@@ -35,8 +35,10 @@ Good:
         try:
             return parser.parse_string(source)
         finally:
-            parser.clear()
-            parsers.put(parser)
+            try:
+                parser.clear()
+            finally:
+                parsers.put(parser)
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def raises(follow: Follow, point: Point, callee: Callee, call: ir.Call) -> bool:
             return False
         if name in ("close", "aclose") and _in_cleanup(follow, point):
             return False
-        if name in follow.file.catalog.no_raise_methods:
+        if name in follow.file.catalog.no_raise_methods or (name == "pop" and len(call.args) == 2):  # noqa: PLR2004
             return False
         if name in follow.file.object_releases and point.srcs[0] in follow.handles:
             return False  # the return of another object
@@ -652,7 +652,7 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
         # A class of this file: what its method raises can be seen.
         return _finish(follow, index, point, fact, call, callee, parts)
     quiet = name in ("close", "aclose") and _in_cleanup(follow, point) and name not in site.spec.cleanup_raises
-    if quiet:
+    if quiet or follow.file.is_known_reset(site, follow.function, name):
         return [(NEXT, follow.bind(index, point.dst, fact, parts))]
     outs = list(follow.raising(fact, library=True))
     outs.append((NEXT, follow.bind(index, point.dst, fact, parts)))

@@ -41,6 +41,17 @@ def home_of(file: FileAnalysis, spec: PoolSpec, site: Site, function: ir.Functio
     return Home(words[0] if words else "")
 
 
+def cannot_fail(file: FileAnalysis, site: Site, function: ir.Function, name: str) -> bool:
+    """Whether a method of a borrowed object is a known reset of a known type."""
+    if site.spec.library or not (known.is_resetting(name) or name in ("seek", "truncate")):
+        return False
+    home = home_of(file, site.spec, site, function)
+    if home.klass is not None:
+        method = file.types.method(home.klass, name)
+        return method is not None and not file.may_raise(method)
+    return name in known.NEVER_FAIL.get(home.word, frozenset())
+
+
 def _library_home(file: FileAnalysis, spec: PoolSpec, site: Site) -> Home:
     drivers = [spec.library, *(name.partition(".")[0] for name in spec.object_classes)]
     driver = next((name for name in drivers if name in known.IMPLICIT | known.ON_CHANGE | known.OTHER_DRIVERS), "")
