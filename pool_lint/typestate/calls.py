@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pool_lint import ir
+from pool_lint.pools.state import NEVER_FAIL, word
 from pool_lint.typestate.follow import EXC, NEXT, PERMIT, Follow, Out
 from pool_lint.typestate.resolve import Callee, text_of
 from pool_lint.typestate.state import (
@@ -82,6 +83,8 @@ def raises(follow: Follow, point: Point, callee: Callee, call: ir.Call) -> bool:
         if name in _REGISTERING or name in follow.file.settings.no_raise:
             return False
         if name in ("close", "aclose") and _in_cleanup(follow, point):
+            return False
+        if name in NEVER_FAIL.get(word(follow.file.types.of(call.func.value, follow.function)), ()):
             return False
         if name in follow.file.catalog.no_raise_methods or (name == "pop" and len(call.args) == 2):  # noqa: PLR2004
             return False

@@ -171,7 +171,7 @@ class Reader:
             if name == "autocommit" and not clean:
                 yield Change("reset", TRANSACTION, line)
         else:
-            seen = isinstance(value, ir.Attr) and value.name.isupper()
+            seen = value.name.isupper() if isinstance(value, ir.Attr) else value.id.isupper()
             yield Change("set", path, line, text, kind, clean=not seen, value=text_of(value))
 
     def _class_at(self, path: Path) -> ir.Klass | None:
@@ -225,7 +225,7 @@ class Reader:
         if isinstance(target, ir.Sub):
             base = self.chain(target.value, fact)
             if base is not None:
-                whole = self._is_whole(target.index, target.value)
+                whole = self._is_whole(target.index, target.value) or not isinstance(target.index, ir.Const)
                 yield Change("reset", base if whole else (*base, _index(target.index)), target.line)
 
     def _aug_attr(self, point: Point, fact: Fact) -> Iterator[Change]:
@@ -269,9 +269,46 @@ class Reader:
                 yield Change("use", (), point.line)
 
     def _iterates(self, point: Point, fact: Fact) -> Iterator[Change]:
+        """A loop: what its body clears for each element is cleared when it is over, however often it runs."""
+        for stmt in walk_statements(self.function.body):
+            if isinstance(stmt, ir.For) and stmt.iter is point.node:
+                yield from self._cleared_by_loop(stmt, fact)
         root = point.srcs[0] if point.srcs else None
         if root is not None and OBJECT in fact.roles((root,)):
             yield Change("use", (), point.line)
+
+    def _cleared_by_loop(self, loop: ir.For, fact: Fact) -> Iterator[Change]:
+        names = {expr.id for expr in walk_expressions([ir.ExprStmt(0, 0, loop.target)]) if isinstance(expr, ir.Name)}
+        for expr in walk_expressions(loop.body):
+            if not isinstance(expr, ir.Call):
+                continue
+            func, args = expr.func, expr.args
+            keyed = any(isinstance(arg, ir.Name) and arg.id in names for arg in args)
+            if isinstance(func, ir.Name) and func.id in ("setattr", "delattr") and args:
+                path = self.chain(args[0], fact)
+                if path is not None and keyed:
+                    yield Change("reset", path, expr.line)
+            elif isinstance(func, ir.Attr) and isinstance(func.value, ir.Name) and func.value.id in names:
+                if known.is_resetting(func.name) and isinstance(loop.iter, ir.Seq):
+                    for item in loop.iter.items:
+                        path = self.chain(item, fact)
+                        if path is not None:
+                            yield Change("reset", ("?" + "".join(path) + "." + func.name,), expr.line)
+                            yield Change("reset", path, expr.line, "".join(path).lstrip("."), call=func.name == "clear")
+            elif isinstance(func, ir.Attr) and func.name in ("pop", "discard", "remove", "__delitem__") and keyed:
+                path = self.chain(func.value, fact)
+                if path:
+                    yield Change("reset", path, expr.line)
+        for stmt in walk_statements(loop.body):
+            targets = stmt.targets if isinstance(stmt, (ir.Assign, ir.Del)) else []
+            for target in targets:
+                if isinstance(target, ir.Sub) and isinstance(target.index, ir.Name) and target.index.id in names:
+                    path = self.chain(target.value, fact)
+                    clean = isinstance(stmt, ir.Del) or (
+                        isinstance(stmt, ir.Assign) and stmt.value is not None and self.is_clean(stmt.value, "", None)
+                    )
+                    if path is not None and (clean or self._is_whole(target.index, target.value)):
+                        yield Change("reset" if clean else "erase", path, stmt.line)
 
     # Calls.
 
@@ -309,7 +346,9 @@ class Reader:
             return
         if name in ("pop", "__delitem__", "popitem", "discard", "remove") and path and word not in ("list",):
             if call.args:
-                yield Change("reset", (*path, _index(call.args[0])), line)
+                # Which one a variable names cannot be seen: it is taken for the one that was put in.
+                one = isinstance(call.args[0], ir.Const)
+                yield Change("reset", (*path, _index(call.args[0])) if one else path, line)
             return
         if name in known.MESSAGE_MUTATORS:
             if name in known.MESSAGE_OVERWRITES:
@@ -575,6 +614,7 @@ def _stream(call: ir.Call, name: str, path: Path) -> Iterator[Change]:
     zero = isinstance(first, ir.Const) and first.value == 0
     content, position = (*path, CONTENT), (*path, POSITION)
     if name in known.WRITES:
+        yield Change("use", position, line)
         yield Change("mutate", content, line, CONTENT)
         yield Change("mutate", position, line, POSITION)
     elif name == "seek" and zero and len(call.args) == 1:

@@ -110,7 +110,7 @@ class Dirt:
     file: FileAnalysis
     outcomes: list[Outcome]
     _graphs: dict[object, Graph | None] = field(default_factory=dict)
-    _homes: dict[PoolSpec, Home] = field(default_factory=dict)
+    _homes: dict[int, tuple[PoolSpec, Home]] = field(default_factory=dict)
     _readers: dict[tuple[ir.Function, int], Reader] = field(default_factory=dict)
     _memo: dict[object, Result] = field(default_factory=dict)
     _busy: set[object] = field(default_factory=set)
@@ -156,12 +156,11 @@ class Dirt:
         return callee.function if callee.kind == "function" else None
 
     def home(self, spec: PoolSpec, site: Site, function: ir.Function) -> Home:
-        found = self._homes.get(spec)
+        # Pools that are alike in everything are still two.
+        found = self._homes.get(id(spec))
         if found is None:
-            found = home_of(self.file, spec, site, function)
-            if found.word or found.klass or found.database or spec.library:
-                self._homes[spec] = found
-        return found
+            found = self._homes[id(spec)] = (spec, home_of(self.file, spec, site, function))
+        return found[1]
 
     def reader(self, function: ir.Function, home: Home) -> Reader:
         key = (function, id(home))
@@ -424,7 +423,7 @@ class Dirt:
         from pool_lint.typestate.own_resets import own_resets  # noqa: PLC0415 - the two modules are one machine
 
         for klass, called in self._own_called.items():
-            spec, home = next(((spec, home) for spec, home in self._homes.items() if home.klass is klass), (None, None))
+            spec, home = next(((spec, home) for spec, home in self._homes.values() if home.klass is klass), (None, None))
             if spec is None or home is None:
                 continue
             changed = self._changed.get(klass, {})
