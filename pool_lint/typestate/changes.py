@@ -313,8 +313,11 @@ class Reader:
     # Calls.
 
     def _call(self, point: Point, fact: Fact) -> Iterator[Change]:
-        call = point.node
-        assert isinstance(call, ir.Call)
+        if isinstance(point.node, ir.Call):
+            yield from self.of_call(point.node, fact)
+
+    def of_call(self, call: ir.Call, fact: Fact) -> Iterator[Change]:
+        """What a call changes that runs no function of this file."""
         if isinstance(call.func, ir.Attr):
             path = self.chain(call.func.value, fact)
             if path is not None:

@@ -509,6 +509,8 @@ class Walk:
             states = self._with(point, fact, state, released=released)
         else:
             states = {self._apply(node, point, fact, state, way)}
+        if way == EXC and point.kind == "await":
+            states = {self._not_awaited(point, fact, each) for each in states}
         if way == EXC and point.kind not in ("dispatch", "end_finally"):
             states = {_raised(each) for each in states}
         return states
@@ -526,6 +528,19 @@ class Walk:
             if self.evidence and change.what in ("use", "mutate", "set") and change.path[:1] != ("?none",):
                 state = self._with_evidence(state, change.line)
         return state
+
+    def _not_awaited(self, point: Point, fact: Fact, state: State) -> State:
+        """The state after an awaited call that has failed: what it was to set, it has not set."""
+        call = point.node.value if isinstance(point.node, ir.Await) else None
+        if not isinstance(call, ir.Call) or not isinstance(call.func, ir.Attr):
+            return state
+        path = self.reader.chain(call.func.value, fact)
+        if path is None:
+            return state
+        unsure = {
+            (change.path, change.line) for change in self.reader.of_call(call, fact) if not change.sure
+        }
+        return frozenset(item for item in state if (item.path, item.line) not in unsure or item.role == RESET)
 
     def _with_evidence(self, state: State, line: int) -> State:
         """The object was used: what its function resets later may be there from now on."""
@@ -569,7 +584,7 @@ class Walk:
             for change in changes:
                 state = apply(state, change, self.home)
             return {state}
-        if self.evidence:
+        if self.evidence and not released:
             state = self._with_evidence(state, call.line)
         result = self.dirt.into(function, place, self.home, self.graph.follow.sites[fact.site].spec, state)
         if released:
@@ -783,7 +798,9 @@ def _truncated(state: State, path: Path, line: int) -> State:
 
 
 def _owner(path: Path) -> Path:
-    """What has to be read to see a state: of contents, whatever holds them."""
+    """What has to be read to see a state: of contents whatever holds them, of what only a reset tells of anything."""
+    if path[0].startswith("?"):
+        return ()
     return path[:-1] if path[-1:] == (ITEMS,) else path
 
 
