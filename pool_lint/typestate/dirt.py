@@ -6,6 +6,7 @@ where.  A call of a function of this file is walked into, with the items that it
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -117,6 +118,7 @@ class Dirt:
     _own_called: dict[ir.Klass, list[ir.Function]] = field(default_factory=dict)
     _changed: dict[ir.Klass, dict[str, Item]] = field(default_factory=dict)
     _steps: int = 0
+    _sql: bool | None = None
 
     # The borrows of a file.
 
@@ -147,7 +149,50 @@ class Dirt:
         return sorted(found.values(), key=lambda each: (each.line, each.col))
 
     def _may_matter(self, outcome: Outcome) -> bool:
-        return any(site.kind == "borrow" and site.returned for site in outcome.follow.sites)
+        """Whether a function, or one that it calls, does anything that changes or resets state: a quick look."""
+        sites = [site for site in outcome.follow.sites if site.kind == "borrow" and site.returned]
+        if not sites:
+            return False
+        if not all(site.spec.library for site in sites):
+            return True
+        statements = any("transaction" not in site.spec.resets and site.spec.transactions != "none" for site in sites)
+        return self._changes_something(outcome.function, statements or self._speaks(), set())
+
+    def _speaks(self) -> bool:
+        """Whether any text of this file may be an SQL statement that changes its session."""
+        if self._sql is None:
+            bodies = [self.file.tree.body, *(function.body for function in self.file.tree.functions)]
+            self._sql = any(
+                isinstance(expr, ir.Const) and isinstance(expr.value, str) and _SESSION.match(expr.value) is not None
+                for body in bodies
+                for expr in walk_expressions(body)
+            )
+        return self._sql
+
+    def _changes_something(self, function: ir.Function, statements: bool, seen: set[ir.Function]) -> bool:  # noqa: FBT001
+        if function in seen:
+            return False
+        seen.add(function)
+        for stmt in walk_statements(function.body):
+            targets = stmt.targets if isinstance(stmt, (ir.Assign, ir.Del)) else []
+            if isinstance(stmt, ir.AugAssign) or any(isinstance(target, (ir.Attr, ir.Sub, ir.Seq)) for target in targets):
+                return True
+        for expr in walk_expressions(function.body):
+            if not isinstance(expr, ir.Call):
+                continue
+            callee = self.file.resolver.callee(expr, function)
+            name = expr.func.name if isinstance(expr.func, ir.Attr) else self.file.types.dotted(expr.func).rpartition(".")[2]
+            if name in _TELLING or known.is_resetting(name) or (statements and name in known.EXECUTES):
+                return True
+            if callee.kind == "function" and callee.function is not None:
+                if self._changes_something(callee.function, statements, seen):
+                    return True
+            elif isinstance(expr.func, ir.Attr) and any(
+                expr.func.name in klass.methods and self._changes_something(klass.methods[expr.func.name], statements, seen)
+                for klass in self.file.tree.classes
+            ):
+                return True
+        return False
 
     def _lender_of(self, site: Site, function: ir.Function) -> ir.Function | None:
         if site.call is None:
@@ -894,6 +939,19 @@ def _statements(function: ir.Function) -> Iterator[list[ir.Expr]]:
 _BOUNDED = frozenset(
     ("len", "memoryview", "recv_into", "readinto", "pack_into", "readinto1", "recvfrom_into", "put", "put_nowait", "append", "appendleft")
 )  # fmt: skip
+_SESSION = re.compile(r"\s*(?:SET|LISTEN|USE)\s", re.IGNORECASE)
+_TELLING = (
+    frozenset().union(*known.MUTATORS.values())
+    | known.MESSAGE_MUTATORS
+    | known.MESSAGE_RESETS
+    | known.WRITES
+    | frozenset(
+        (
+            "seek", "truncate", "rollback", "setattr", "fill", "autocommit", "select_db", "set_session", "callback",
+            "set_isolation_level", "set_autocommit", "execution_options",
+        )
+    )
+) - frozenset(("append", "appendleft", "pop", "popleft", "get"))  # fmt: skip
 _DEFERRED = frozenset(("session_variables", "role", "listen"))
 _RANK = {"skipped": 0, "dirty": 1, "partial": 2}
 _MOST_STATES = 48
