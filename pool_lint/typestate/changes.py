@@ -235,7 +235,8 @@ class Reader:
             if base is not None and not any(segment.endswith("()") for segment in base):
                 path = (*base, "." + node.target.name)
                 yield Change("use", path, node.line)
-                yield Change("mutate", path, node.line, _words(path))
+                if not isinstance(node.value, ir.Const):  # a count of its uses is nobody's state
+                    yield Change("mutate", path, node.line, _words(path))
 
     def _aug_item(self, point: Point, fact: Fact) -> Iterator[Change]:
         node = point.node
@@ -413,7 +414,7 @@ class Reader:
                 return
             if dotted in _READ_ONLY:
                 continue
-            if known.is_resetting(last):
+            if known.is_resetting(last) or self._is_hook(call):
                 yield Change("reset", path, call.line, call=False)
                 continue
             if self.word_at(path) == "io":
@@ -422,6 +423,25 @@ class Reader:
                 yield Change("mutate", (*path, POSITION), call.line, POSITION, soft=True)
                 continue
             yield Change("use", path, call.line)
+
+    def _is_hook(self, call: ir.Call) -> bool:
+        """Whether a pool's method calls what its maker has given it (``self._on_return(item)``): it may be the reset."""
+        owner = self.function.owner
+        if owner is None or not self.function.params or not isinstance(call.func, (ir.Attr, ir.Name)):
+            return False
+        if not any(each in self.file.types.bases_of(owner) for each, _ in self.file.containers.uses if isinstance(each, ir.Klass)):
+            return False
+        own = self.function.params[0].name
+        func = call.func
+        if isinstance(func, ir.Name):
+            return any(
+                isinstance(value, ir.Attr) and isinstance(value.value, ir.Name) and value.value.id == own
+                for value in self.file.containers.assigned(self.function).get(func.id, [])
+            )
+        return (
+            isinstance(func.value, ir.Name) and func.value.id == own and self.file.types.method(owner, func.name) is None
+            and func.name in self.file.types.attrs_of(owner)
+        )  # fmt: skip
 
     def _setattr(self, call: ir.Call, path: Path) -> Iterator[Change]:
         if len(call.args) == 3 and isinstance(call.args[1], ir.Const):  # noqa: PLR2004 - setattr(object, name, value)
@@ -547,7 +567,8 @@ class Reader:
                 isinstance(value.value, ir.Name) and value.value.id == own and self.home.klass is not self.function.owner
             )
         if isinstance(value, ir.Name):
-            if value.id not in self.function.assigned:
+            own = self.function.params[0].name if self.function.owner is not None and self.function.params else ""
+            if value.id not in self.function.assigned or value.id == own:
                 return True
             given = self.file.containers.assigned(self.function).get(value.id, [])
             if any(isinstance(each, ir.Attr) and each.name == name for each in given):
@@ -568,7 +589,7 @@ class Reader:
     def _is_fresh(self, call: ir.Call) -> bool:
         dotted = self.file.types.dotted(call.func)
         last = dotted.rpartition(".")[2] or (call.func.name if isinstance(call.func, ir.Attr) else "")
-        if dotted.startswith(("time.", "datetime.")):
+        if dotted.startswith(("time.", "datetime.", "threading.", "asyncio.", "os.getpid")):
             return True
         parts = [*call.args, *(value for _, value in call.keywords)]
         reads = {name for part in parts for name in names_read(part)}
@@ -788,6 +809,8 @@ _CONNECTION_METHODS = {
     "set_read_only": ("isolation", "read_only"),
     "set_deferrable": ("isolation", "deferrable"),
     "select_db": ("database", "the database"),
+    "set_client_encoding": ("session_variables", "client_encoding"),
+    "set_charset": ("session_variables", "character set"),
 }
 
 _READERS = {

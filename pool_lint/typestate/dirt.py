@@ -640,9 +640,21 @@ class Walk:
             states = result.fails or {state}
         else:
             states = result.ends or {state}
+        if released and self._is_mechanism(function):
+            # What the pool notes on the object when it comes back is the pool's own.
+            states = {frozenset(i for i in each if i.role not in (DIRTY, SOFT) or _known_before(i, state)) for each in states}
         if place[0] == _own_name(function) and self.home.klass is not None:
             states = {self._own_changes(state, each) for each in states}
         return states
+
+    def _is_mechanism(self, function: ir.Function) -> bool:
+        """Whether a function is a method of the class that keeps the objects."""
+        owner = function.owner
+        return owner is not None and any(
+            each in self.dirt.file.types.bases_of(owner)
+            for each, _ in self.dirt.file.containers.uses
+            if isinstance(each, ir.Klass)
+        )
 
     def _discards(self, point: Point, fact: Fact) -> bool:
         """Whether a return destroys the object, or puts another one in its place."""
@@ -875,6 +887,10 @@ def _reset_normally(item: Item, states: set[State]) -> Item | None:
 
 def _same(one: Item, other: Item) -> bool:
     return one.path == other.path
+
+
+def _known_before(item: Item, state: State) -> bool:
+    return any(each.path == item.path and each.line == item.line for each in state)
 
 
 def _told(items: list[Item]) -> tuple[Item, ...]:

@@ -57,6 +57,8 @@ def _library_home(file: FileAnalysis, spec: PoolSpec, site: Site) -> Home:
     driver = next((name for name in drivers if name in known.IMPLICIT | known.ON_CHANGE | known.OTHER_DRIVERS), "")
     database = bool(driver) or spec.transactions != "none"
     resets = spec.resets
+    if spec.library == "sqlalchemy" and _listens(file):
+        resets = frozenset(_ALL_KINDS)
     if spec.reset_params and _given(file, spec, spec.reset_params):
         resets = frozenset(_ALL_KINDS)
     implicit = (
@@ -65,6 +67,19 @@ def _library_home(file: FileAnalysis, spec: PoolSpec, site: Site) -> Home:
     )  # fmt: skip
     at_once = driver in known.AT_ONCE or not implicit
     return Home("", None, driver, implicit, driver in known.ON_CHANGE, at_once, resets, database)
+
+
+def _listens(file: FileAnalysis) -> bool:
+    """Whether this file does something of its own when SQLAlchemy lends a connection or takes it back."""
+    bodies = [file.tree.body, *(function.body for function in file.tree.functions)]
+    calls = [expr for body in bodies for expr in walk_expressions(body)]
+    calls += [each for function in file.tree.functions for each in function.decorators]
+    return any(
+        isinstance(expr, ir.Call)
+        and file.types.dotted(expr.func).rpartition(".")[2] in ("listens_for", "listen")
+        and any(isinstance(arg, ir.Const) and arg.value in ("checkin", "checkout", "reset") for arg in expr.args)
+        for expr in calls
+    )
 
 
 def _given(file: FileAnalysis, spec: PoolSpec, params: tuple[str, ...]) -> bool:
