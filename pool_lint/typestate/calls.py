@@ -1177,7 +1177,7 @@ _QUIET = frozenset(
         "typing_extensions.cast", "range", "list", "tuple", "set", "dict", "enumerate", "zip", "iter", "reversed",
         "asyncio.create_task", "asyncio.ensure_future", "asyncio.shield", "asyncio.wait_for", "heapq.heapify",
         "lock.acquire", "lock.release", "lock.notify", "lock.notify_all", "lock.locked", "bool", "repr", "print",
-        "isinstance", "id", "type", "str", "hasattr", "frozenset",
+        "isinstance", "id", "type", "str", "hasattr", "frozenset", "setattr",
     )
 )  # fmt: skip
 _PASSING = frozenset(

@@ -328,6 +328,9 @@ class Reader:
 
     def _method(self, call: ir.Call, name: str, path: Path, fact: Fact) -> Iterator[Change]:  # noqa: C901, PLR0912
         line = call.line
+        if path[:1] == (".__dict__",):
+            yield Change("reset", (), line)
+            return
         word = self.word_at(path)
         derived = any(segment.endswith("()") for segment in path)
         if self.home.database:
@@ -423,6 +426,15 @@ class Reader:
                 yield Change("mutate", (*path, POSITION), call.line, POSITION, soft=True)
                 continue
             yield Change("use", path, call.line)
+
+    def calls_hook(self) -> bool:
+        """Whether this function hands an object to what the pool's maker has given it."""
+        params = {param.name for param in self.function.params}
+        return any(
+            isinstance(expr, ir.Call) and any(isinstance(arg, ir.Name) and arg.id in params for arg in expr.args)
+            and self._is_hook(expr)
+            for expr in walk_expressions(self.function.body)
+        )  # fmt: skip
 
     def _is_hook(self, call: ir.Call) -> bool:
         """Whether a pool's method calls what its maker has given it (``self._on_return(item)``): it may be the reset."""

@@ -144,9 +144,52 @@ class Dirt:
                     if before is None or _RANK[fault.code] > _RANK[before.code]:
                         found[fault.line, fault.col] = fault
                     faulty.add(outcome.function)
+        for fault in self._kept():
+            found.setdefault((fault.line, fault.col), fault)
         for fault in self._own_resets():
             found[fault.line, fault.col] = fault
         return sorted(found.values(), key=lambda each: (each.line, each.col))
+
+    def _kept(self) -> Iterator[Leftover]:
+        """Of objects that one method keeps in an attribute and another returns."""
+        for kept in self.file.attr_sites:
+            outcome = self.file.outcome(kept.function)
+            if outcome is None or kept.follow is not outcome.follow or not kept.function.params:
+                continue
+            try:
+                yield from self._of_attribute(outcome, kept.site, kept.klass, kept.attr)
+            except Unknown:
+                continue
+
+    def _of_attribute(self, outcome: Outcome, site: Site, klass: ir.Klass, attr: str) -> Iterator[Leftover]:
+        graph = self._graph(outcome.function, None, None)
+        if graph is None:
+            return
+        home = self.home(site.spec, site, outcome.function)
+        begun = Walk(self, graph, home, evidence=False).run({n: {frozenset()} for n in graph.starts((site.index,))}).ends
+        methods = [
+            method
+            for each in self.file.family(klass)
+            for method in each.methods.values()
+            if method is not outcome.function and method.params and self.file.mentions(method, attr)
+        ]
+        states: set[State] = set(begun) or {frozenset()}
+        for method in methods:
+            place = (method.params[0].name, "." + attr)
+            states |= self.into(method, place, home, site.spec, frozenset()).ends
+        merged = frozenset(item for state in states for item in state if item.role in (DIRTY, PENDING))
+        if not merged or len(states) > _MOST_STATES:
+            return
+        for method in methods:
+            inner = self._graph(method, (method.params[0].name, "." + attr), site.spec)
+            if inner is None or not inner.follow.sites or not inner.follow.sites[0].returned:
+                continue
+            result = self.into(method, (method.params[0].name, "." + attr), home, site.spec, merged)
+            for (index, _), after in sorted(result.releases.items(), key=lambda each: each[0][0]):
+                anchor = _anchor(inner.follow.points[index], index, inner.follow)
+                fault = self._judge(outcome, site, home, anchor, after)
+                if fault is not None:
+                    yield fault
 
     def _may_matter(self, outcome: Outcome) -> bool:
         """Whether a function, or one that it calls, does anything that changes or resets state: a quick look."""
@@ -640,6 +683,9 @@ class Walk:
             states = result.fails or {state}
         else:
             states = result.ends or {state}
+        if released and self.dirt.reader(function, self.home).calls_hook():
+            # Called only where there is one, and nobody can see what it does.
+            return {apply(state, Change("reset", (), call.line), self.home)}
         if released and self._is_mechanism(function):
             # What the pool notes on the object when it comes back is the pool's own.
             states = {frozenset(i for i in each if i.role not in (DIRTY, SOFT) or _known_before(i, state)) for each in states}
