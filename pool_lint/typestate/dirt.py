@@ -240,8 +240,19 @@ class Dirt:
     def _lender_of(self, site: Site, function: ir.Function) -> ir.Function | None:
         if site.call is None:
             return None
-        callee = self.file.resolver.callee(site.call, function)
-        return callee.function if callee.kind == "function" else None
+        return self.function_called(site.call, function)
+
+    def function_called(self, call: ir.Call, scope: ir.Function) -> ir.Function | None:
+        """The function of this file that a call runs, though it may lend or take back what a library's does."""
+        callee = self.file.resolver.callee(call, scope)
+        if callee.kind == "function":
+            return callee.function
+        if callee.kind not in ("borrow", "release") or not isinstance(call.func, ir.Attr):
+            return None
+        kind = self.file.types.of(call.func.value, scope)
+        if kind is None or kind.klass is None or kind.kind != "pool":
+            return None
+        return self.file.types.method(kind.klass, call.func.name)
 
     def home(self, spec: PoolSpec, site: Site, function: ir.Function) -> Home:
         # Pools that are alike in everything are still two.
@@ -743,8 +754,8 @@ class Walk:
         file = self.dirt.file
         scope = self.graph.follow.function
         callee = file.resolver.callee(call, scope)
-        function = callee.function if callee.kind == "function" else None
-        bound = callee.bound
+        function = self.dirt.function_called(call, scope)
+        bound = callee.bound or (function is not None and callee.kind != "function")
         if isinstance(call.func, ir.Attr) and self.reader.chain(call.func.value, fact) == ():
             klass = self.home.klass
             method = file.types.method(klass, call.func.name) if klass is not None else None

@@ -55,6 +55,7 @@ def cannot_fail(file: FileAnalysis, site: Site, function: ir.Function, name: str
 def _library_home(file: FileAnalysis, spec: PoolSpec, site: Site) -> Home:
     drivers = [spec.library, *(name.partition(".")[0] for name in spec.object_classes)]
     driver = next((name for name in drivers if name in known.IMPLICIT | known.ON_CHANGE | known.OTHER_DRIVERS), "")
+    driver = driver or _creator(file, spec)
     database = bool(driver) or spec.transactions != "none"
     resets = spec.resets
     if spec.library == "sqlalchemy" and _listens(file):
@@ -96,6 +97,20 @@ def _given(file: FileAnalysis, spec: PoolSpec, params: tuple[str, ...]) -> bool:
                 if (name is None and "**" in params) or (name in params and not _is_false(value)):
                     return True
     return False
+
+
+def _creator(file: FileAnalysis, spec: PoolSpec) -> str:
+    """The driver that such a pool is given to connect with (``PooledDB(pymysql, 5)``)."""
+    for function in (None, *file.tree.functions):
+        for expr in walk_expressions(file.tree.body if function is None else function.body):
+            if isinstance(expr, ir.Call):
+                kind = file.types.of(expr, function)
+                if kind is not None and kind.kind == "pool" and kind.spec is spec and kind.origin is expr:
+                    for value in (*expr.args[:1], *(value for name, value in expr.keywords if name == "creator")):
+                        module = file.types.dotted(value).partition(".")[0]
+                        if module in known.IMPLICIT | known.ON_CHANGE:
+                            return module
+    return ""
 
 
 def _is_false(value: ir.Expr) -> bool:
