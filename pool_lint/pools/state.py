@@ -18,12 +18,25 @@ RESETTING = re.compile(
 )
 # `restarts = 3` is not a reset, nor is `resettle()`; these are words that begin like one.
 _NOT_RESETTING = re.compile(r"^_*(?:clear_?(?:ance|ly)|resett?l|zero_?(?:shot|conf)|resets?_?(?:count|at|time))")
-UNDOING = re.compile(r"(?:overrid|overlay|temporar|preserv|restor|saved|scoped|isolat|pristine|patch|clean|fresh)", re.IGNORECASE)
+UNDOING = re.compile(
+    r"(?:overrid|overlay|temporar|preserv|restor|saved|scoped|isolat|pristine|patch|clean|fresh)", re.IGNORECASE
+)
 
-LIST = frozenset(("append", "extend", "insert", "remove", "pop", "sort", "reverse", "appendleft", "extendleft", "popleft", "rotate"))
+LIST = frozenset(
+    ("append", "extend", "insert", "remove", "pop", "sort", "reverse", "appendleft", "extendleft", "popleft", "rotate")
+)
 DICT = frozenset(("update", "setdefault", "pop", "popitem", "subtract", "move_to_end"))
 SET = frozenset(
-    ("add", "update", "discard", "remove", "pop", "difference_update", "intersection_update", "symmetric_difference_update")
+    (
+        "add",
+        "update",
+        "discard",
+        "remove",
+        "pop",
+        "difference_update",
+        "intersection_update",
+        "symmetric_difference_update",
+    )
 )
 MUTATORS: dict[str, frozenset[str]] = {
     "list": LIST,
@@ -94,9 +107,25 @@ IMPLICIT = frozenset(
 ON_CHANGE = frozenset(("sqlite3", "aiosqlite"))
 OTHER_DRIVERS = frozenset(("asyncpg", "aiopg", "clickhouse_driver", "asynch", "databases"))
 # Here SET takes effect at once; elsewhere the end of the transaction decides.
-AT_ONCE = frozenset(("pymysql", "MySQLdb", "mysql", "aiomysql", "asyncmy", "mariadb", "asyncpg", "aiopg", "pymssql", "pyodbc", "aioodbc"))
+AT_ONCE = frozenset(
+    (
+        "pymysql",
+        "MySQLdb",
+        "mysql",
+        "aiomysql",
+        "asyncmy",
+        "mariadb",
+        "asyncpg",
+        "aiopg",
+        "pymssql",
+        "pyodbc",
+        "aioodbc",
+    )
+)
 
-EXECUTES = frozenset(("execute", "executemany", "fetch", "fetchval", "fetchrow", "exec_driver_sql", "execute_sync", "query"))
+EXECUTES = frozenset(
+    ("execute", "executemany", "fetch", "fetchval", "fetchrow", "exec_driver_sql", "execute_sync", "query")
+)
 
 
 def word(kind: Type | None) -> str:
@@ -191,7 +220,11 @@ def _setting(plain: str) -> Sql:
     if re.match(r"SET (?:LOCAL|TRANSACTION|CONSTRAINTS?|GLOBAL|PERSIST|@@GLOBAL|IDENTITY_INSERT)\b", upper):
         return Sql("query")
     if upper.startswith("SET SESSION CHARACTERISTICS") or re.match(r"SET (?:SESSION )?TRANSACTION", upper):
-        return Sql("set", "isolation", "the isolation level") if "CHARACTERISTICS" in upper or upper.startswith("SET SESSION") else Sql("query")
+        return (
+            Sql("set", "isolation", "the isolation level")
+            if "CHARACTERISTICS" in upper or upper.startswith("SET SESSION")
+            else Sql("query")
+        )
     if re.match(r"SET (?:SESSION )?ROLE\b|SET SESSION AUTHORIZATION\b", upper):
         if re.search(r"\b(?:NONE|DEFAULT)\b", upper):
             return Sql("reset", "role", "*")

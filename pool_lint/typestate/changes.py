@@ -29,7 +29,7 @@ TRANSACTION: Path = ("db", "transaction")
 
 
 class Change(NamedTuple):
-    """One change; ``what`` is
+    """One change.  ``what`` is one of these.
 
     ``set`` (replaced as a whole; ``clean`` says whether by what it was in the beginning, ``value`` is a constant's
     text), ``mutate`` (changed in part), ``reset`` (everything under the path is as in the beginning), ``erase`` (what
@@ -351,7 +351,7 @@ class Reader:
             return
         if derived:
             return
-        if name in ("pop", "__delitem__", "popitem", "discard", "remove") and path and word not in ("list",):
+        if name in ("pop", "__delitem__", "popitem", "discard", "remove") and path and word != "list":
             if call.args:
                 # Which one a variable names cannot be seen: it is taken for the one that was put in.
                 one = isinstance(call.args[0], ir.Const)
@@ -362,7 +362,7 @@ class Reader:
                 yield Change("erase", path, line)
             yield Change("mutate", (*path, ITEMS), line, CONTENT)
             return
-        if name in ("fill",) and word == "ndarray":
+        if name == "fill" and word == "ndarray":
             clean = bool(call.args) and self.is_clean(call.args[0], "", None)
             yield Change("set", path, line, _words(path), clean=clean)
             return
@@ -378,7 +378,13 @@ class Reader:
             yield Change("mutate", (*path, _index(call.args[0])), call.line, _words(path))
             return
         if word == "dict" and name in ("update", "setdefault"):
-            keys = [_index(key) for arg in call.args if isinstance(arg, ir.DictLit) for key, _ in arg.items if key is not None]
+            keys = [
+                _index(key)
+                for arg in call.args
+                if isinstance(arg, ir.DictLit)
+                for key, _ in arg.items
+                if key is not None
+            ]
             keys += [f"[{key!r}]" for key, _ in call.keywords if key is not None]
             if name == "setdefault" and call.args:
                 keys = [_index(call.args[0])]
@@ -441,7 +447,11 @@ class Reader:
         owner = self.function.owner
         if owner is None or not self.function.params or not isinstance(call.func, (ir.Attr, ir.Name)):
             return False
-        if not any(each in self.file.types.bases_of(owner) for each, _ in self.file.containers.uses if isinstance(each, ir.Klass)):
+        if not any(
+            each in self.file.types.bases_of(owner)
+            for each, _ in self.file.containers.uses
+            if isinstance(each, ir.Klass)
+        ):
             return False
         own = self.function.params[0].name
         func = call.func
@@ -509,15 +519,14 @@ class Reader:
         if done.what == "reset":
             yield Change("reset", _variable(done), line)
         elif done.what == "set":
-            kind = done.kind if self.home.at_once or done.kind in ("database",) else done.kind
-            yield Change("set", _variable(done), line, done.name, kind, value=text, sure=False)
+            yield Change("set", _variable(done), line, done.name, done.kind, value=text, sure=False)
         else:
             yield Change("use", ("db",), line)
         opens = self.home.implicit and (not self.home.on_change or done.what in ("change", "begin"))
         if opens:
             yield Change("mutate", TRANSACTION, line, "an open transaction", "transaction", sure=False)
 
-    def text(self, expr: ir.Expr, depth: int) -> str:  # noqa: C901
+    def text(self, expr: ir.Expr, depth: int) -> str:
         """The beginning of an SQL text; "" where it cannot be seen."""
         if depth > _DEEPEST:
             return ""
@@ -576,7 +585,9 @@ class Reader:
                 return True
             own = self.function.params[0].name if self.function.owner is not None and self.function.params else ""
             return self._is_steady(value) or (
-                isinstance(value.value, ir.Name) and value.value.id == own and self.home.klass is not self.function.owner
+                isinstance(value.value, ir.Name)
+                and value.value.id == own
+                and self.home.klass is not self.function.owner
             )
         if isinstance(value, ir.Name):
             own = self.function.params[0].name if self.function.owner is not None and self.function.params else ""
@@ -806,7 +817,9 @@ _EMPTY = frozenset(
     ("list", "dict", "set", "deque", "bytearray", "bytes", "str", "frozenset", "tuple", "int", "float", "bool", "object", "defaultdict")
 )  # fmt: skip
 _READ_ONLY = frozenset(("len", "isinstance", "id", "type", "hasattr", "repr", "callable", "memoryview", "bool", "vars"))
-_HARMLESS = frozenset(("close", "aclose", "keys", "ping", "is_connected", "closed", "fileno", "sort_keys", "copy_defaults"))
+_HARMLESS = frozenset(
+    ("close", "aclose", "keys", "ping", "is_connected", "closed", "fileno", "sort_keys", "copy_defaults")
+)
 _CONNECTION_ATTRIBUTES = {
     "autocommit": ("autocommit", "autocommit"),
     "isolation_level": ("isolation", "isolation_level"),

@@ -86,6 +86,7 @@ class Result:
     discards: bool = False
 
     def released(self) -> set[State]:
+        """The states at all returns."""
         return {state for states in self.releases.values() for state in states}
 
 
@@ -166,7 +167,9 @@ class Dirt:
         if graph is None:
             return
         home = self.home(site.spec, site, outcome.function)
-        begun = Walk(self, graph, home, evidence=False).run({n: {frozenset()} for n in graph.starts((site.index,))}).ends
+        begun = (
+            Walk(self, graph, home, evidence=False).run({n: {frozenset()} for n in graph.starts((site.index,))}).ends
+        )
         methods = [
             method
             for each in self.file.family(klass)
@@ -186,7 +189,7 @@ class Dirt:
                 continue
             result = self.into(method, (method.params[0].name, "." + attr), home, site.spec, merged)
             for (index, _), after in sorted(result.releases.items(), key=lambda each: each[0][0]):
-                anchor = _anchor(inner.follow.points[index], index, inner.follow)
+                anchor = _anchor(inner.follow.points[index], inner.follow)
                 fault = self._judge(outcome, site, home, anchor, after)
                 if fault is not None:
                     yield fault
@@ -218,20 +221,27 @@ class Dirt:
         seen.add(function)
         for stmt in walk_statements(function.body):
             targets = stmt.targets if isinstance(stmt, (ir.Assign, ir.Del)) else []
-            if isinstance(stmt, ir.AugAssign) or any(isinstance(target, (ir.Attr, ir.Sub, ir.Seq)) for target in targets):
+            if isinstance(stmt, ir.AugAssign) or any(
+                isinstance(target, (ir.Attr, ir.Sub, ir.Seq)) for target in targets
+            ):
                 return True
         for expr in walk_expressions(function.body):
             if not isinstance(expr, ir.Call):
                 continue
             callee = self.file.resolver.callee(expr, function)
-            name = expr.func.name if isinstance(expr.func, ir.Attr) else self.file.types.dotted(expr.func).rpartition(".")[2]
+            name = (
+                expr.func.name
+                if isinstance(expr.func, ir.Attr)
+                else self.file.types.dotted(expr.func).rpartition(".")[2]
+            )
             if name in _TELLING or known.is_resetting(name) or (statements and name in known.EXECUTES):
                 return True
             if callee.kind == "function" and callee.function is not None:
                 if self._changes_something(callee.function, statements, seen):
                     return True
             elif isinstance(expr.func, ir.Attr) and any(
-                expr.func.name in klass.methods and self._changes_something(klass.methods[expr.func.name], statements, seen)
+                expr.func.name in klass.methods
+                and self._changes_something(klass.methods[expr.func.name], statements, seen)
                 for klass in self.file.tree.classes
             ):
                 return True
@@ -255,6 +265,7 @@ class Dirt:
         return self.file.types.method(kind.klass, call.func.name)
 
     def home(self, spec: PoolSpec, site: Site, function: ir.Function) -> Home:
+        """What the objects of a pool are."""
         # Pools that are alike in everything are still two.
         found = self._homes.get(id(spec))
         if found is None:
@@ -262,6 +273,7 @@ class Dirt:
         return found[1]
 
     def reader(self, function: ir.Function, home: Home) -> Reader:
+        """The reader of one function's operations."""
         key = (function, id(home))
         found = self._readers.get(key)
         if found is None or found.home is not home:
@@ -278,7 +290,7 @@ class Dirt:
         )
         anchors: dict[tuple[int, int], set[State]] = {}
         for (index, _), states in result.releases.items():
-            anchors.setdefault(_anchor(graph.follow.points[index], index, graph.follow), set()).update(states)
+            anchors.setdefault(_anchor(graph.follow.points[index], graph.follow), set()).update(states)
         for (line, col), states in sorted(anchors.items()):
             fault = self._judge(outcome, site, home, (line, col), states)
             if fault is not None:
@@ -296,9 +308,9 @@ class Dirt:
         pool = site.pool or "the pool"
         partial = self._partial(states, left)
         if partial is not None:
-            reset, items = partial
+            begun, items = partial
             return Leftover(
-                "partial", outcome.function, reset.line, 0, site.spec.item, pool, items, reset.text, site.line
+                "partial", outcome.function, begun.line, 0, site.spec.item, pool, items, begun.text, site.line
             )
         plain = [item for item in left if not item.exc and item.role == DIRTY]
         raised = [item for item in left if item.exc and item.role in (DIRTY, EVIDENCE)]
@@ -308,7 +320,9 @@ class Dirt:
         if skipped:
             reset = min((reset for _, reset in skipped), key=lambda each: each.line)
             told = _told([item for item, _ in skipped if item.role == DIRTY])
-            return Leftover("skipped", outcome.function, *anchor, site.spec.item, pool, told, str(reset.line), site.line)
+            return Leftover(
+                "skipped", outcome.function, *anchor, site.spec.item, pool, told, str(reset.line), site.line
+            )
         only_raised = [item for item in raised if item.role == DIRTY and item.path != TRANSACTION]
         if only_raised and not any(_is_normal(state) for state in states):
             return Leftover("dirty", outcome.function, *anchor, site.spec.item, pool, _told(only_raised), "", site.line)
@@ -391,7 +405,9 @@ class Dirt:
         graph = self._graph(outcome.function, None, None)
         if graph is None:
             return False
-        result = Walk(self, graph, home, evidence=False).run({node: set(states) for node in graph.starts((site.index,))})
+        result = Walk(self, graph, home, evidence=False).run(
+            {node: set(states) for node in graph.starts((site.index,))}
+        )
         every = [*result.ends, *result.fails, *result.released(), *(s for each in result.yields.values() for s in each)]
         return not any(each.role == READ for state in every for each in state)
 
@@ -415,7 +431,9 @@ class Dirt:
             result = Walk(self, graph, home, evidence=False).run(
                 {node: set(begin) for node in graph.starts((site.index,))}
             )
-            states |= {state for each in result.yields.values() for state in each} if lender.is_generator else result.ends
+            states |= (
+                {state for each in result.yields.values() for state in each} if lender.is_generator else result.ends
+            )
         self._busy.discard(key)
         return states or {stale}
 
@@ -522,22 +540,29 @@ class Dirt:
         from pool_lint.typestate.own_resets import own_resets  # noqa: PLC0415 - the two modules are one machine
 
         for klass, called in self._own_called.items():
-            spec, home = next(((spec, home) for spec, home in self._homes.values() if home.klass is klass), (None, None))
+            spec, home = next(
+                ((spec, home) for spec, home in self._homes.values() if home.klass is klass), (None, None)
+            )
             if spec is None or home is None:
                 continue
             changed = self._changed.get(klass, {})
             where = next((o, s) for o in self.outcomes for s in o.follow.sites if s.spec is spec)
             lines = {
-                name: item.line for name, item in changed.items() if not self._protected(spec, where[1], where[0], home, item)
+                name: item.line
+                for name, item in changed.items()
+                if not self._protected(spec, where[1], where[0], home, item)
             }
             for fault in own_resets(self.file, klass, called, lines):
                 items = tuple(Item(("." + name,), line, name, "", DIRTY, "set") for name, line in fault.missed)
                 if fault.partial and not items:
                     items = (Item(("." + fault.partial,), fault.line, fault.partial, "", DIRTY, ""),)
                 method = fault.method
-                yield Leftover("partial", method, method.line, method.col, klass.name, where[1].pool, items, method.name)
+                yield Leftover(
+                    "partial", method, method.line, method.col, klass.name, where[1].pool, items, method.name
+                )
 
     def count(self) -> None:
+        """One more step, of which there is a bound."""
         self._steps += 1
         if self._steps > _MOST_STEPS:
             raise Unknown
@@ -636,9 +661,7 @@ class Walk:
         path = self.reader.chain(call.func.value, fact)
         if path is None:
             return state
-        unsure = {
-            (change.path, change.line) for change in self.reader.of_call(call, fact) if not change.sure
-        }
+        unsure = {(change.path, change.line) for change in self.reader.of_call(call, fact) if not change.sure}
         return frozenset(item for item in state if (item.path, item.line) not in unsure or item.role == RESET)
 
     def _with_evidence(self, state: State, line: int) -> State:
@@ -667,9 +690,7 @@ class Walk:
 
     # Calls of functions of this file.
 
-    def _call(
-        self, index: int, point: Point, fact: Fact, way: str, state: State, *, released: bool
-    ) -> set[State]:
+    def _call(self, index: int, point: Point, fact: Fact, way: str, state: State, *, released: bool) -> set[State]:
         call = point.node
         assert isinstance(call, ir.Call)
         found = self._visible(call, fact)
@@ -699,7 +720,9 @@ class Walk:
             return {apply(state, Change("reset", (), call.line), self.home)}
         if released and self._is_mechanism(function):
             # What the pool notes on the object when it comes back is the pool's own.
-            states = {frozenset(i for i in each if i.role not in (DIRTY, SOFT) or _known_before(i, state)) for each in states}
+            states = {
+                frozenset(i for i in each if i.role not in (DIRTY, SOFT) or _known_before(i, state)) for each in states
+            }
         if place[0] == _own_name(function) and self.home.klass is not None:
             states = {self._own_changes(state, each) for each in states}
         return states
@@ -778,10 +801,11 @@ class Walk:
             if name in params and name is not None and self.reader.chain(value, fact) == ():
                 return function, (name,), ""
         if function.parent is scope:
-            for (root, *rest), role in fact.places:
-                if role == OBJECT and not rest and isinstance(root, str) and root not in function.assigned:
-                    if any(isinstance(e, ir.Name) and e.id == root for e in _names(function)):
-                        return function, (root,), ""
+            for place, role in fact.places:
+                root, rest = place[0], place[1:]
+                free = role == OBJECT and not rest and isinstance(root, str) and root not in function.assigned
+                if free and any(isinstance(e, ir.Name) and e.id == root for e in _names(function)):
+                    return function, (root,), ""
         return None
 
     # With.
@@ -858,7 +882,7 @@ class Walk:
         return state
 
 
-def apply(state: State, change: Change, home: Home) -> State:  # noqa: C901, PLR0912
+def apply(state: State, change: Change, home: Home) -> State:  # noqa: C901
     """A state after one change."""
     what, path, line = change.what, change.path, change.line
     if what == "use":
@@ -869,7 +893,9 @@ def apply(state: State, change: Change, home: Home) -> State:  # noqa: C901, PLR
     if what == "shield":
         return state | {Item(path, line, "", "", SHIELD)}
     if what == "commit":
-        kept = {item._replace(role=DIRTY) if item.role == PENDING else item for item in state if item.path != TRANSACTION}
+        kept = {
+            item._replace(role=DIRTY) if item.role == PENDING else item for item in state if item.path != TRANSACTION
+        }
         return frozenset(kept)
     if what == "rollback":
         return frozenset(item for item in state if item.path != TRANSACTION and item.role != PENDING)
@@ -958,7 +984,7 @@ def _told(items: list[Item]) -> tuple[Item, ...]:
     return tuple(first.values())
 
 
-def _anchor(point: Point, index: int, follow: Follow) -> tuple[int, int]:
+def _anchor(point: Point, follow: Follow) -> tuple[int, int]:
     node = point.node
     if isinstance(node, ir.Call):
         return node.line, node.col
@@ -985,8 +1011,16 @@ def _reads_whole(function: ir.Function, names: set[str]) -> bool:
         if isinstance(expr, ir.Sub):
             bounded.add(id(expr.value))
         elif isinstance(expr, ir.Call):
-            name = expr.func.name if isinstance(expr.func, ir.Attr) else expr.func.id if isinstance(expr.func, ir.Name) else ""
-            if isinstance(expr.func, ir.Attr) and name in known.MUTATORS["bytearray"] | known.MUTATORS["array"] | {"clear"}:
+            name = (
+                expr.func.name
+                if isinstance(expr.func, ir.Attr)
+                else expr.func.id
+                if isinstance(expr.func, ir.Name)
+                else ""
+            )
+            if isinstance(expr.func, ir.Attr) and name in known.MUTATORS["bytearray"] | known.MUTATORS["array"] | {
+                "clear"
+            }:
                 bounded.add(id(expr.func.value))
             if name in _BOUNDED or known.is_resetting(name) or RETURNING.match(name):
                 bounded.update(id(arg) for arg in expr.args)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from pool_lint import ir
 from pool_lint.pools import state as known
 from pool_lint.typestate.changes import Home, Reader, attribute_type
-from pool_lint.typestate.resolve import text_of
 from pool_lint.typestate.state import OBJECT, Fact
 from pool_lint.walk import names_read, statement_parts, walk_expressions, walk_statements
 
@@ -48,7 +47,7 @@ class OwnReset:
 def own_resets(
     file: FileAnalysis, klass: ir.Klass, called: list[ir.Function], borrowers: dict[str, int]
 ) -> Iterator[OwnReset]:
-    """What the resets that are called on a class's objects leave; ``borrowers``: the attributes that they change, where."""
+    """What the resets that are called on a class's objects leave; ``borrowers``: the attributes they change, where."""
     cleared: set[str] = set()
     for method in called:
         mine = _cleared(file, klass, method, set())
@@ -56,7 +55,9 @@ def own_resets(
             return
         cleared |= mine
     method = called[0]
-    missed = {name: line for name, line in borrowers.items() if name not in cleared and _is_attribute(file, klass, name)}
+    missed = {
+        name: line for name, line in borrowers.items() if name not in cleared and _is_attribute(file, klass, name)
+    }
     for other in _changing_methods(file, klass, called):
         for touch in touches(file, klass, other):
             if touch.name in cleared or touch.clean or touch.name in missed:
@@ -101,7 +102,9 @@ def _changing_methods(file: FileAnalysis, klass: ir.Klass, resets: list[ir.Funct
                 quiet.add(name)
                 changed = True
     setup = _called_only_by_factories(file, klass)
-    return [method for name, method in methods.items() if name not in quiet and name not in setup and not _ends_it(name)]
+    return [
+        method for name, method in methods.items() if name not in quiet and name not in setup and not _ends_it(name)
+    ]
 
 
 def _ends_it(name: str) -> bool:
@@ -255,19 +258,21 @@ def _half_reset_stream(file: FileAnalysis, klass: ir.Klass, method: ir.Function)
 
 def _writes(file: FileAnalysis, klass: ir.Klass, name: str, reset: ir.Function) -> bool:
     """Whether a class writes to the stream in an attribute, or lets others do it."""
-    for each in file.types.bases_of(klass):
-        for method in each.methods.values():
-            if method is reset:
-                continue
-            for expr in walk_expressions(method.body):
-                if not isinstance(expr, ir.Call):
-                    continue
-                if isinstance(expr.func, ir.Attr) and expr.func.name in known.WRITES:
-                    if name in set(_attributes(expr.func.value, method.params[0].name if method.params else "")):
-                        return True
-                if any(isinstance(arg, ir.Attr) and arg.name == name for arg in (*expr.args, *(v for _, v in expr.keywords))):
-                    return True
-    return False
+    return any(
+        _writes_to(expr, name, method.params[0].name if method.params else "")
+        for each in file.types.bases_of(klass)
+        for method in each.methods.values()
+        if method is not reset
+        for expr in walk_expressions(method.body)
+        if isinstance(expr, ir.Call)
+    )
+
+
+def _writes_to(call: ir.Call, name: str, own: str) -> bool:
+    if isinstance(call.func, ir.Attr) and call.func.name in known.WRITES and name in _attributes(call.func.value, own):
+        return True
+    parts = (*call.args, *(value for _, value in call.keywords))
+    return any(isinstance(part, ir.Attr) and part.name == name for part in parts)
 
 
 # What counts as state.
@@ -290,7 +295,11 @@ def touches(file: FileAnalysis, klass: ir.Klass, method: ir.Function) -> Iterato
                     yield Touch(name, stmt.line, "set" if whole else "add", clean, guarded, value)
         elif isinstance(stmt, ir.AugAssign):
             for name in _attributes(stmt.target, own):
-                counts = isinstance(stmt.value, ir.Const) and isinstance(stmt.target, ir.Attr) and stmt.op in ("AddAssign", "SubtractAssign")
+                counts = (
+                    isinstance(stmt.value, ir.Const)
+                    and isinstance(stmt.target, ir.Attr)
+                    and stmt.op in ("AddAssign", "SubtractAssign")
+                )
                 yield Touch(name, stmt.line, "count" if counts else "add", False, False, stmt.value)
         for part in statement_parts(stmt)[0]:
             for expr in _walk(part):
@@ -298,7 +307,9 @@ def touches(file: FileAnalysis, klass: ir.Klass, method: ir.Function) -> Iterato
                     path = reader.chain(expr.func.value, fact)
                     if path and len(path) == 1 and path[0].startswith(".") and not path[0].endswith("()"):
                         word = reader.word_at(path)
-                        if expr.func.name in known.MUTATORS.get(word, frozenset()) - _REMOVING or (word == "io" and expr.func.name in known.WRITES):
+                        if expr.func.name in known.MUTATORS.get(word, frozenset()) - _REMOVING or (
+                            word == "io" and expr.func.name in known.WRITES
+                        ):
                             guarded = path[0][1:] in guards.get(id(stmt), ()) or expr.func.name == "setdefault"
                             yield Touch(path[0][1:], expr.line, "add", False, guarded, None)
 
@@ -331,7 +342,13 @@ def _guards(method: ir.Function) -> dict[int, set[str]]:
                 if _leaves(stmt.body):
                     names = names | asked
             elif isinstance(stmt, ir.Try):
-                asked = {expr.name for each in stmt.body for part in statement_parts(each)[0] for expr in _walk(part) if isinstance(expr, ir.Attr)}
+                asked = {
+                    expr.name
+                    for each in stmt.body
+                    for part in statement_parts(each)[0]
+                    for expr in _walk(part)
+                    if isinstance(expr, ir.Attr)
+                }
                 for handler in stmt.handlers:
                     visit(handler.body, names | asked)
                 visit(stmt.body, names)
@@ -395,7 +412,9 @@ def _is_read_by_users(file: FileAnalysis, klass: ir.Klass, name: str) -> bool:
     """Whether a counter decides or gives anything to those who use the object."""
     for each in file.types.bases_of(klass):
         for method in each.methods.values():
-            if method.name in ("__repr__", "__str__", "__init__", "stats", "__len__") or known.is_resetting(method.name):
+            if method.name in ("__repr__", "__str__", "__init__", "stats", "__len__") or known.is_resetting(
+                method.name
+            ):
                 continue
             counted = {id(stmt.target) for stmt in walk_statements(method.body) if isinstance(stmt, ir.AugAssign)}
             for expr in walk_expressions(method.body):
@@ -405,23 +424,30 @@ def _is_read_by_users(file: FileAnalysis, klass: ir.Klass, name: str) -> bool:
 
 
 def _kept_by_pool(file: FileAnalysis, klass: ir.Klass, name: str) -> bool:
-    """Whether the methods of a pool's class read an attribute, or write it otherwise than to clear it."""
+    """Whether a borrow or return method of a pool's class reads an attribute of its objects."""
     family = set(file.family(klass))
-    owners = {owner for owner, _ in file.containers.uses if isinstance(owner, ir.Klass)} - family
-    for owner in owners:
-        for method in owner.methods.values():
-            heads = {id(target) for stmt in walk_statements(method.body) if isinstance(stmt, ir.Assign) for target in stmt.targets}
-            for expr in walk_expressions(method.body):
-                if isinstance(expr, ir.Attr) and expr.name == name and id(expr) not in heads:
-                    if not (isinstance(expr.value, ir.Name) and expr.value.id == (method.params[0].name if method.params else "")):
-                        if not file.handle_names(method) or _is_mechanism(method):
-                            return True
+    for (owner, _), use in file.containers.uses.items():
+        if not isinstance(owner, ir.Klass) or owner in family:
+            continue
+        takes = {take.function for take in use.takes}
+        puts = {put.function for put in use.puts}
+        for method in takes ^ puts:
+            if method is not None and _reads_of_another(method, name):
+                return True
     return False
 
 
-def _is_mechanism(method: ir.Function) -> bool:
-    return any(text_of(expr) for expr in ()) or not method.is_generator and any(
-        isinstance(stmt, ir.Return) and isinstance(stmt.value, ir.Name) for stmt in walk_statements(method.body)
+def _reads_of_another(method: ir.Function, name: str) -> bool:
+    own = method.params[0].name if method.params else ""
+    stored = {
+        id(target) for stmt in walk_statements(method.body) if isinstance(stmt, ir.Assign) for target in stmt.targets
+    }
+    return any(
+        isinstance(expr, ir.Attr)
+        and expr.name == name
+        and id(expr) not in stored
+        and not (isinstance(expr.value, ir.Name) and expr.value.id == own)
+        for expr in walk_expressions(method.body)
     )
 
 
