@@ -43,7 +43,12 @@ MUTATORS: dict[str, frozenset[str]] = {
     "dict": DICT,
     "set": SET,
     "bytearray": frozenset(("append", "extend", "insert", "remove", "pop", "reverse")),
-    "array": frozenset(("append", "extend", "insert", "remove", "pop", "reverse", "frombytes", "fromfile", "fromlist", "fromunicode", "byteswap")),
+    "array": frozenset(
+        (
+            "append", "extend", "insert", "remove", "pop", "reverse", "frombytes", "fromfile", "fromlist",
+            "fromunicode", "byteswap",
+        )
+    ),
     "ndarray": frozenset(("sort", "partition", "put", "itemset", "setfield", "byteswap")),
     "cookies": frozenset(("set", "update", "set_cookie", "update_cookies", "load")),
     "requests.Session": frozenset(("mount",)),
@@ -169,7 +174,9 @@ def is_resetting(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sql:
-    """What a statement does to its session: ``set``, ``reset``, ``commit``, ``rollback``, ``begin``, ``change``, ``query``.
+    """What a statement does to its session.
+
+    ``what`` is ``set``, ``reset``, ``commit``, ``rollback``, ``begin``, ``change`` or ``query``.
 
     ``kind`` is the kind of state as in the catalog, ``name`` what is set.
     """

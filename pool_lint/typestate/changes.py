@@ -326,7 +326,7 @@ class Reader:
                 return
         yield from self._arguments(call, fact)
 
-    def _method(self, call: ir.Call, name: str, path: Path, fact: Fact) -> Iterator[Change]:  # noqa: C901, PLR0912
+    def _method(self, call: ir.Call, name: str, path: Path, fact: Fact) -> Iterator[Change]:
         line = call.line
         if path[:1] == (".__dict__",):
             yield Change("reset", (), line)
@@ -375,7 +375,7 @@ class Reader:
 
     def _mutation(self, call: ir.Call, name: str, path: Path, word: str) -> Iterator[Change]:
         if word == "cookies" and name == "set" and call.args:
-            yield Change("mutate", (*path, _index(call.args[0])), call.line, _words(path))
+            yield Change("mutate", (*path, _index(call.args[0])), call.line, _words(path), sure=False)
             return
         if word == "dict" and name in ("update", "setdefault"):
             keys = [
@@ -390,9 +390,9 @@ class Reader:
                 keys = [_index(call.args[0])]
             if keys:
                 for key in keys:
-                    yield Change("set", (*path, key), call.line, _words(path))
+                    yield Change("set", (*path, key), call.line, _words(path), sure=False)
                 return
-        yield Change("mutate", (*path, ITEMS), call.line, _words(path))
+        yield Change("mutate", (*path, ITEMS), call.line, _words(path), sure=False)
 
     def _arguments(self, call: ir.Call, fact: Fact) -> Iterator[Change]:
         """The object is an argument of a call that cannot be seen, or of a builtin."""
@@ -443,7 +443,7 @@ class Reader:
         )  # fmt: skip
 
     def _is_hook(self, call: ir.Call) -> bool:
-        """Whether a pool's method calls what its maker has given it (``self._on_return(item)``): it may be the reset."""
+        """Whether a pool's method calls what its maker has given it (``self._on_return(item)``)."""
         owner = self.function.owner
         if owner is None or not self.function.params or not isinstance(call.func, (ir.Attr, ir.Name)):
             return False
@@ -461,8 +461,8 @@ class Reader:
                 for value in self.file.containers.assigned(self.function).get(func.id, [])
             )
         return (
-            isinstance(func.value, ir.Name) and func.value.id == own and self.file.types.method(owner, func.name) is None
-            and func.name in self.file.types.attrs_of(owner)
+            isinstance(func.value, ir.Name) and func.value.id == own
+            and self.file.types.method(owner, func.name) is None and func.name in self.file.types.attrs_of(owner)
         )  # fmt: skip
 
     def _setattr(self, call: ir.Call, path: Path) -> Iterator[Change]:
@@ -475,7 +475,7 @@ class Reader:
 
     # Databases.
 
-    def _database(self, call: ir.Call, name: str, path: Path) -> Iterator[Change]:  # noqa: C901, PLR0912
+    def _database(self, call: ir.Call, name: str, path: Path) -> Iterator[Change]:
         line = call.line
         if name == "rollback" and (not path or path == ("()",) or path[-1] == ".connection"):
             yield Change("reset", ("?" + "".join(path) + ".rollback",), line)
@@ -488,15 +488,15 @@ class Reader:
         elif not path and name in _CONNECTION_METHODS:
             kind, text = _CONNECTION_METHODS[name]
             value = call.args[0] if call.args else None
-            if kind == "database" and value is not None:
-                yield Change("set", ("db", kind), line, text, kind, value=_constant(value))
+            if kind in ("database", "session_variables") and value is not None:
+                yield Change("set", ("db", kind), line, text, kind, value=_constant(value), sure=False)
             else:
-                yield from self._connection_value(kind, text, name, value, line)
+                yield from _unsure(self._connection_value(kind, text, name, value, line))
         elif not path and name == "set_session":
             for keyword, value in call.keywords:
                 if keyword in _CONNECTION_ATTRIBUTES:
                     kind, text = _CONNECTION_ATTRIBUTES[keyword]
-                    yield from self._connection_value(kind, text, keyword, value, line)
+                    yield from _unsure(self._connection_value(kind, text, keyword, value, line))
         elif not path and name == "execution_options":
             for keyword, value in call.keywords:
                 if keyword == "isolation_level":
@@ -564,7 +564,7 @@ class Reader:
                 return known.word(attribute_type(self.file, self.home.klass, name))
         return ""
 
-    def is_clean(self, value: ir.Expr, name: str, klass: ir.Klass | None, depth: int = 0) -> bool:  # noqa: C901, PLR0912
+    def is_clean(self, value: ir.Expr, name: str, klass: ir.Klass | None, depth: int = 0) -> bool:
         """Whether a value is what an attribute has in the beginning: empty, a constant default, the one it had."""
         if depth > _DEEPEST:
             return False
@@ -681,6 +681,12 @@ def _stream(call: ir.Call, name: str, path: Path) -> Iterator[Change]:
             yield Change("mutate", position, line, POSITION, soft=True)
     elif name not in ("close", "flush", "fileno", "isatty"):
         yield Change("use", path, line)
+
+
+def _unsure(changes: Iterator[Change]) -> Iterator[Change]:
+    """The changes of a call: where it raises, what it was to set is not set; what it was to reset counts as reset."""
+    for change in changes:
+        yield change if change.clean or change.what == "reset" else change._replace(sure=False)
 
 
 def _variable(done: known.Sql) -> Path:
@@ -814,7 +820,8 @@ _UNKNOWN = ir.Star(0, 0, ir.Name(0, 0, "?"))
 _DEEPEST = 4
 _TRANSPARENT = frozenset(("typing.cast", "typing_extensions.cast", "contextlib.closing", "contextlib.aclosing"))
 _EMPTY = frozenset(
-    ("list", "dict", "set", "deque", "bytearray", "bytes", "str", "frozenset", "tuple", "int", "float", "bool", "object", "defaultdict")
+    ("list", "dict", "set", "deque", "bytearray", "bytes", "str", "frozenset", "tuple", "int", "float", "bool",
+     "object", "defaultdict")
 )  # fmt: skip
 _READ_ONLY = frozenset(("len", "isinstance", "id", "type", "hasattr", "repr", "callable", "memoryview", "bool", "vars"))
 _HARMLESS = frozenset(

@@ -136,6 +136,8 @@ class Dirt:
                     continue
                 if self._lender_of(site, outcome.function) in faulty:
                     continue
+                if self._makes_pool(outcome.function):
+                    continue
                 try:
                     faults = list(self._of_site(outcome, site))
                 except Unknown:
@@ -247,6 +249,17 @@ class Dirt:
                 return True
         return False
 
+    def _makes_pool(self, function: ir.Function) -> bool:
+        """Whether a function makes a pool: what it sets on a connection at once is part of setting it up."""
+        for expr in walk_expressions(function.body):
+            if isinstance(expr, ir.Call):
+                kind = self.file.types.of(expr, function)
+                if kind is not None and kind.kind == "pool" and kind.origin is expr:
+                    return True
+                if isinstance(expr.func, ir.Attr) and expr.func.name == "create_pool":
+                    return True
+        return False
+
     def _lender_of(self, site: Site, function: ir.Function) -> ir.Function | None:
         if site.call is None:
             return None
@@ -333,10 +346,12 @@ class Dirt:
         found = {item for state in states for item in state if item.role in (DIRTY, EVIDENCE, SOFT)}
         out = []
         verdicts: dict[Path, bool] = {}
+        # What a library's own objects have for attributes is the library's affair; objects of a user's are not.
+        foreign = bool(site.spec.library) and (home.database or bool(site.spec.object_classes))
         for item in sorted(found):
             if item.kind in home.resets or "*" in home.resets:
                 continue
-            if site.spec.library and home.database and item.path[:1] != ("db",) and item.role == DIRTY:
+            if foreign and item.path[:1] != ("db",) and item.role == DIRTY:
                 continue
             if item.role == EVIDENCE and item.path[0].endswith(".rollback") and "transaction" in home.resets:
                 continue
@@ -882,7 +897,7 @@ class Walk:
         return state
 
 
-def apply(state: State, change: Change, home: Home) -> State:  # noqa: C901
+def apply(state: State, change: Change, home: Home) -> State:
     """A state after one change."""
     what, path, line = change.what, change.path, change.line
     if what == "use":
@@ -1044,7 +1059,8 @@ def _statements(function: ir.Function) -> Iterator[list[ir.Expr]]:
 
 
 _BOUNDED = frozenset(
-    ("len", "memoryview", "recv_into", "readinto", "pack_into", "readinto1", "recvfrom_into", "put", "put_nowait", "append", "appendleft")
+    ("len", "memoryview", "recv_into", "readinto", "pack_into", "readinto1", "recvfrom_into", "put", "put_nowait",
+     "append", "appendleft")
 )  # fmt: skip
 _SESSION = re.compile(r"\s*(?:SET|LISTEN|USE)\s", re.IGNORECASE)
 _TELLING = (

@@ -221,6 +221,6 @@ def _commits_by_itself(file: FileAnalysis, driver: str) -> bool:
 
 
 _ALL_KINDS = (
-    "transaction", "session_variables", "role", "autocommit", "isolation", "prepared_statements", "temp_tables", "listen",
-    "cursors", "advisory_locks", "database",
+    "transaction", "session_variables", "role", "autocommit", "isolation", "prepared_statements", "temp_tables",
+    "listen", "cursors", "advisory_locks", "database",
 )  # fmt: skip

@@ -29,9 +29,9 @@ class Touch:
     name: str
     line: int
     how: str
-    clean: bool
-    guarded: bool
-    value: ir.Expr | None
+    clean: bool = False
+    guarded: bool = False
+    value: ir.Expr | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -300,7 +300,7 @@ def touches(file: FileAnalysis, klass: ir.Klass, method: ir.Function) -> Iterato
                     and isinstance(stmt.target, ir.Attr)
                     and stmt.op in ("AddAssign", "SubtractAssign")
                 )
-                yield Touch(name, stmt.line, "count" if counts else "add", False, False, stmt.value)
+                yield Touch(name, stmt.line, "count" if counts else "add", value=stmt.value)
         for part in statement_parts(stmt)[0]:
             for expr in _walk(part):
                 if isinstance(expr, ir.Call) and isinstance(expr.func, ir.Attr):
@@ -311,7 +311,7 @@ def touches(file: FileAnalysis, klass: ir.Klass, method: ir.Function) -> Iterato
                             word == "io" and expr.func.name in known.WRITES
                         ):
                             guarded = path[0][1:] in guards.get(id(stmt), ()) or expr.func.name == "setdefault"
-                            yield Touch(path[0][1:], expr.line, "add", False, guarded, None)
+                            yield Touch(path[0][1:], expr.line, "add", guarded=guarded)
 
 
 def _stored(target: ir.Expr, value: ir.Expr, own: str) -> Iterator[tuple[str, ir.Expr | None, bool]]:
@@ -328,7 +328,7 @@ def _stored(target: ir.Expr, value: ir.Expr, own: str) -> Iterator[tuple[str, ir
 
 
 def _guards(method: ir.Function) -> dict[int, set[str]]:
-    """For each statement the attributes of which a test around it, or an early return, asks whether they are missing."""
+    """For each statement the attributes that a test around it, or an early return, asks about."""
     out: dict[int, set[str]] = {}
 
     def visit(body: list[ir.Stmt], names: set[str]) -> None:
