@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pool_lint.bounds.file import FileBounds
 from pool_lint.catalog.load import load_catalog
+from pool_lint.typestate.dirt import Dirt, Leftover
 from pool_lint.typestate.file import FileAnalysis, Outcome
 from pool_lint.typestate.verdict import Verdict, verdicts
 
@@ -19,17 +20,19 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class ModuleAnalysis:
-    """One analysed file: its functions that borrow, the verdict on each borrow, and its bounds."""
+    """One analysed file: its functions that borrow, the verdict on each borrow, what they leave, bounds."""
 
     file: FileAnalysis
     path: str = ""
     bounds: FileBounds = field(init=False)
     outcomes: list[Outcome] = field(init=False)
     verdicts: list[Verdict] = field(init=False)
+    leftovers: list[Leftover] = field(init=False)
 
     def __post_init__(self) -> None:
         self.outcomes = self.file.outcomes()
         self.verdicts = list(verdicts(self.file, self.outcomes))
+        self.leftovers = Dirt(self.file, self.outcomes).leftovers()
         self.bounds = FileBounds(self.file, self.path)
 
     @property

@@ -250,7 +250,7 @@ class _Builder:
             self._emit("move", target.id, () if value is None else (value,))
         elif isinstance(target, ir.Attr):
             base = self._expr(target.value)
-            self._emit("store_attr", None, (base, value), target.name)
+            self._emit("store_attr", None, (base, value), target.name, target)
         elif isinstance(target, ir.Sub):
             base = self._expr(target.value)
             self._expr(target.index)
@@ -283,8 +283,9 @@ class _Builder:
             base = self._expr(node.target.value)
             self._emit("aug_attr", None, (base, value), node.target.name, node)
         elif isinstance(node.target, ir.Sub):
-            self._expr(node.target.value)
+            base = self._expr(node.target.value)
             self._expr(node.target.index)
+            self._emit("aug_item", None, (base, value), node=node)
 
     def _return(self, node: ir.Return) -> None:
         value = self._expr(node.value) if node.value is not None else None
@@ -327,10 +328,11 @@ class _Builder:
                 self._emit("delete", target.id)
             elif isinstance(target, ir.Attr):
                 base = self._expr(target.value)
-                self._emit("store_attr", None, (base, None), target.name)
+                self._emit("store_attr", None, (base, None), target.name, target)
             elif isinstance(target, ir.Sub):
-                self._expr(target.value)
+                base = self._expr(target.value)
                 self._expr(target.index)
+                self._emit("del_item", None, (base,), node=target)
 
     def _pass(self, node: ir.Stmt) -> None:
         """Nothing happens."""

@@ -34,7 +34,7 @@ class Point:
     move            dst = srcs[0]; an empty srcs gives an unknown value
     const           dst = node.value
     attr            dst = srcs[0].name                    (srcs[0])
-    store_attr      srcs[0].name = srcs[1]
+    store_attr      srcs[0].name = srcs[1]; node is the target
     item            dst = srcs[0][node]
     store_item      srcs[0][node] = srcs[1]
     build           dst = a tuple, list, set or dict (name) of srcs
@@ -49,6 +49,8 @@ class Point:
     closure         dst = a lambda, nested function or generator expression that reads srcs
     delete          the variable dst is unbound
     aug_attr        srcs[0].name op= ...; node is the ir.AugAssign
+    aug_item        srcs[0][...] op= ...; node is the ir.AugAssign
+    del_item        del srcs[0][...]; node is the ir.Sub
     ret             the value that is returned is srcs[0]
     raise           name is the type, "" where unknown, "*" for a bare raise
     import          an import statement

@@ -113,6 +113,10 @@ class Containers:
             self._specs[key] = self._make_spec(use) if self._is_pool(use) else None
         return self._specs[key]
 
+    def known_spec(self, key: Key) -> PoolSpec | None:
+        """The pool that a container was found to be, where anybody has asked."""
+        return self._specs.get(key)
+
     # Collecting.
 
     def _container(self, expr: ir.Expr, scope: ir.Function | None) -> ContainerUse | None:

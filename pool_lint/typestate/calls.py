@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pool_lint import ir
+from pool_lint.pools.state import NEVER_FAIL, word
 from pool_lint.typestate.follow import EXC, NEXT, PERMIT, Follow, Out
 from pool_lint.typestate.resolve import Callee, text_of
 from pool_lint.typestate.state import (
@@ -83,7 +84,9 @@ def raises(follow: Follow, point: Point, callee: Callee, call: ir.Call) -> bool:
             return False
         if name in ("close", "aclose") and _in_cleanup(follow, point):
             return False
-        if name in follow.file.catalog.no_raise_methods:
+        if name in NEVER_FAIL.get(word(follow.file.types.of(call.func.value, follow.function)), ()):
+            return False
+        if name in follow.file.catalog.no_raise_methods or (name == "pop" and len(call.args) == 2):  # noqa: PLR2004
             return False
         if name in follow.file.object_releases and point.srcs[0] in follow.handles:
             return False  # the return of another object
@@ -652,7 +655,7 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
         # A class of this file: what its method raises can be seen.
         return _finish(follow, index, point, fact, call, callee, parts)
     quiet = name in ("close", "aclose") and _in_cleanup(follow, point) and name not in site.spec.cleanup_raises
-    if quiet:
+    if quiet or follow.file.is_known_reset(site, follow.function, name):
         return [(NEXT, follow.bind(index, point.dst, fact, parts))]
     outs = list(follow.raising(fact, library=True))
     outs.append((NEXT, follow.bind(index, point.dst, fact, parts)))
@@ -1174,7 +1177,7 @@ _QUIET = frozenset(
         "typing_extensions.cast", "range", "list", "tuple", "set", "dict", "enumerate", "zip", "iter", "reversed",
         "asyncio.create_task", "asyncio.ensure_future", "asyncio.shield", "asyncio.wait_for", "heapq.heapify",
         "lock.acquire", "lock.release", "lock.notify", "lock.notify_all", "lock.locked", "bool", "repr", "print",
-        "isinstance", "id", "type", "str", "hasattr", "frozenset",
+        "isinstance", "id", "type", "str", "hasattr", "frozenset", "setattr",
     )
 )  # fmt: skip
 _PASSING = frozenset(

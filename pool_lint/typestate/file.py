@@ -732,6 +732,12 @@ class FileAnalysis:
         callee = self.resolver.callee(maker.node, cfg.function)
         return callee.kind in ("borrow", "function")
 
+    def is_known_reset(self, site: Site, function: ir.Function, name: str) -> bool:
+        """Whether a method of a borrowed object is a reset that cannot fail: of a builtin, a stream, a simple class."""
+        from pool_lint.typestate.homes import cannot_fail  # noqa: PLC0415 - it reads this module's results
+
+        return cannot_fail(self, site, function, name)
+
     def is_return_method(self, function: ir.Function) -> bool:
         """Whether calling a function returns its first argument and nothing else can come of it."""
         found = self._return_methods.get(function)

@@ -120,7 +120,8 @@ class Follow:
         self.yields: list[tuple[int, Fact]] = []
         self.awaits: list[tuple[int, Fact]] = []
         self.parents: dict[tuple[int, Fact], tuple[int, Fact, str] | None] = {}
-        self._lenient = lenient
+        self.edges: list[tuple[int, Fact, str, int, Fact]] | None = None
+        self.lenient = lenient
         self._site_keys: dict[tuple[object, ...], int] = {}
         self._live = file.live(cfg)
         self._entries = list(entries)
@@ -168,6 +169,8 @@ class Follow:
                 continue
             for target, way, after in self._leave(index, point, fact):
                 settled = self._settle(target, index, after)
+                if self.edges is not None:
+                    self.edges.append((index, fact, way, target, after if settled is None else settled))
                 if settled is None:
                     continue
                 key = (target, settled)
@@ -282,7 +285,7 @@ class Follow:
 
     def is_lenient(self, fact: Fact) -> bool:
         """Whether an unseen function that gets the object is taken to look after it."""
-        return self.sites[fact.site].point in self._lenient
+        return self.sites[fact.site].point in self.lenient
 
     # Ends.
 
