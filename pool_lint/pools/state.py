@@ -60,7 +60,7 @@ MESSAGE_MUTATORS = frozenset(("MergeFromString", "MergeFrom", "ParseFromString",
 MESSAGE_OVERWRITES = frozenset(("ParseFromString", "CopyFrom"))
 MESSAGE_RESETS = frozenset(("Clear", "ClearField", "ClearExtension"))
 WRITES = frozenset(("write", "writelines"))
-READS = frozenset(("read", "readline", "readlines", "read1", "getvalue", "getbuffer", "tell"))
+READS = frozenset(("read", "readline", "readlines", "read1", "getvalue", "getbuffer"))
 # Attributes of library objects that are containers.
 MEMBERS: dict[str, dict[str, str]] = {
     "requests.Session": {"headers": "dict", "cookies": "cookies", "params": "dict", "proxies": "dict", "hooks": "dict"},

@@ -40,7 +40,7 @@ def state_of(leftover: Leftover) -> str:
     for item in leftover.states[:3]:
         if item.text == "an open transaction":
             parts.append(f"a transaction begun on line {item.line}")
-        elif item.path[:1] == ("db",) or item.value or item.path[-1:] != ("[]",):
+        elif item.path[:1] == ("db",) or item.value or item.text != "contents":
             parts.append(f"{item.text} set on line {item.line}")
         else:
             parts.append(f"{item.text} changed on line {item.line}")

@@ -79,9 +79,16 @@ class Reader:
     home: Home
     values: dict[int, ir.Expr | None] = field(init=False)
     heads: set[int] = field(init=False)
+    cut: set[int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.values, self.heads = _stores(self.function)
+        # What only a slice is read of: `stream.getbuffer()[:used]`.
+        self.cut = {
+            id(expr.value)
+            for expr in walk_expressions(self.function.body)
+            if isinstance(expr, ir.Sub) and isinstance(expr.index, ir.Op) and expr.index.parts
+        }
 
     # Where an expression is, seen from the object.
 
@@ -339,7 +346,8 @@ class Reader:
                 yield from found
                 return
         if word == "io" and not derived:
-            yield from _stream(call, name, path)
+            if not (id(call) in self.cut and name in ("getvalue", "getbuffer")):
+                yield from _stream(call, name, path)
             return
         if known.is_resetting(name) or name in known.MESSAGE_RESETS or (not path and name in ("__init__", "close")):
             if derived:
@@ -392,7 +400,8 @@ class Reader:
                 for key in keys:
                     yield Change("set", (*path, key), call.line, _words(path), sure=False)
                 return
-        yield Change("mutate", (*path, ITEMS), call.line, _words(path), sure=False)
+        if word not in known.BUFFERS or not any(_pads(arg) for arg in call.args):
+            yield Change("mutate", (*path, ITEMS), call.line, _words(path), sure=False)
 
     def _arguments(self, call: ir.Call, fact: Fact) -> Iterator[Change]:
         """The object is an argument of a call that cannot be seen, or of a builtin."""
@@ -677,10 +686,24 @@ def _stream(call: ir.Call, name: str, path: Path) -> Iterator[Change]:
     elif name in known.READS:
         if not call.args:
             yield Change("use", content, line)
-        if name not in ("getvalue", "getbuffer", "tell"):
+        if name not in ("getvalue", "getbuffer"):
             yield Change("mutate", position, line, POSITION, soft=True)
-    elif name not in ("close", "flush", "fileno", "isatty"):
+    elif name not in ("close", "flush", "fileno", "isatty", "tell"):
         yield Change("use", path, line)
+
+
+def _pads(value: ir.Expr) -> bool:
+    """Whether a value is there to make a buffer longer: ``bytes(size - len(buffer))``."""
+    return any(
+        isinstance(expr, ir.Call)
+        and text_of(expr.func) == "bytes"
+        and any(isinstance(part, ir.Call) and text_of(part.func) == "len" for arg in expr.args for part in _parts(arg))
+        for expr in _parts(value)
+    )
+
+
+def _parts(expr: ir.Expr) -> Iterator[ir.Expr]:
+    yield from walk_expressions([ir.ExprStmt(0, 0, expr)])
 
 
 def _unsure(changes: Iterator[Change]) -> Iterator[Change]:

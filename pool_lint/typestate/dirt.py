@@ -357,7 +357,7 @@ class Dirt:
                 continue
             if item.path == TRANSACTION and item.exc:
                 continue
-            if home.word in known.BUFFERS and item.path == (ITEMS,) and not self._read_whole(site.spec):
+            if home.word in known.BUFFERS and item.path[0].startswith("[") and not self._read_whole(site.spec):
                 continue
             key = item.path
             if key not in verdicts:

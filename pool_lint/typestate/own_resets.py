@@ -391,11 +391,22 @@ def is_state(file: FileAnalysis, klass: ir.Klass, name: str) -> bool:
             every.extend(touch for touch in touches(file, klass, method) if touch.name == name and not touch.clean)
     if not every or all(touch.guarded for touch in every):
         return False
+    if known.word(attribute_type(file, klass, name)) in known.BUFFERS and all(_overwrites(touch) for touch in every):
+        return False
     if any(touch.value is not None and _opens(file, touch.value) for touch in every if touch.how == "set"):
         return False
     if all(touch.how == "count" for touch in every) and not _is_read_by_users(file, klass, name):
         return False
     return not _kept_by_pool(file, klass, name)
+
+
+def _overwrites(touch: Touch) -> bool:
+    """Whether a change of a buffer stores single items, or makes it larger: how much of it is in use is kept apart."""
+    if touch.how == "add":
+        return touch.value is not None
+    return touch.value is not None and any(
+        isinstance(expr, ir.Attr) and expr.name == touch.name for expr in _walk(touch.value)
+    )
 
 
 def _opens(file: FileAnalysis, value: ir.Expr) -> bool:
