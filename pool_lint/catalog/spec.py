@@ -259,8 +259,9 @@ class Catalog:
     its methods, which do not raise.
     ``connections``: callables that open or hold a connection; ``external``: callables that make another thing
     outside the process (a file, a thread, a lock on a file), or one that is costly to lose.
-    ``connection_types``: types of connections that functions make; ``shareable``: connections that many tasks may use at once; ``dropping``: containers that drop what they hold
-    without closing it; ``memoizers``: decorators that keep what a function returned, by its arguments.
+    ``connection_types``: types of connections that functions make; ``shareable``: connections that many tasks may
+    use at once; ``dropping``: containers that drop what they hold without closing it; ``memoizers``: decorators that
+    keep what a function returned, by its arguments.
     ``by_object``: the pool of a borrowed object's type, where several share it the last one.
     ``error_parents`` / ``error_aliases``: what derives from what, and other names of the same exception.
     """
