@@ -62,17 +62,17 @@ class Graph:
 
     follow: Follow
     after: dict[Node, list[tuple[str, Node]]]
+    begun: dict[int, list[Node]] = field(default_factory=dict)
 
     def starts(self, sites: Iterable[int]) -> list[Node]:
         """Where the objects of some sites are first held."""
-        wanted = set(sites)
-        out = []
-        for node, steps in self.after.items():
-            mine = node[1].site in wanted and node[1].status == HELD
-            for _, target in steps:
-                if target[1].site in wanted and target[1].status == HELD and not mine:
-                    out.append(target)
-        return out
+        if not self.begun:
+            for node, steps in self.after.items():
+                for _, (index, fact) in steps:
+                    before = node[1]
+                    if fact.status == HELD and not (before.site == fact.site and before.status == HELD):
+                        self.begun.setdefault(fact.site, []).append((index, fact))
+        return [node for site in sites for node in self.begun.get(site, ())]
 
 
 @dataclass(slots=True, eq=False)
@@ -129,14 +129,12 @@ class Dirt:
         faulty: set[ir.Function] = set()
         order = sorted(self.outcomes, key=lambda each: not each.function.is_generator)
         for outcome in order:
-            if not self._may_matter(outcome):
+            if not self._may_matter(outcome) or self._makes_pool(outcome.function):
                 continue
             for site in outcome.follow.sites:
                 if site.kind != "borrow" or site.spec.handle_is_pool:
                     continue
                 if self._lender_of(site, outcome.function) in faulty:
-                    continue
-                if self._makes_pool(outcome.function):
                     continue
                 try:
                     faults = list(self._of_site(outcome, site))
