@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 import threading
-from functools import cache
 from typing import TYPE_CHECKING
 
-from pool_lint.catalog.load import load_catalog
 from pool_lint.finding import INTERNAL_ERROR, Finding
+from pool_lint.prefilter import may_have_findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +21,7 @@ def check_text(text: str, path: str, settings: Settings, tree: ast.AST | None = 
 
     A file with a syntax error has none.  What the analysis could not do is said as POL000.
     """
-    if not _may_borrow(text, settings):
+    if not may_have_findings(text, settings):
         return []
     # libcst costs 0.2 s to import: it is loaded only for files that may have findings.
     if tree is None and not _is_python(text, None):
@@ -129,67 +127,3 @@ def _is_python(text: str, tree: ast.AST | None) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
-
-
-def _may_borrow(text: str, settings: Settings) -> bool:
-    """Whether any name that a finding needs stands in the text."""
-    if _names(settings).search(text) is not None or _limited(settings).search(text) is not None:
-        return True
-    return _KEEPS.search(text) is not None and _connections(settings).search(text) is not None
-
-
-# What a home-made pool keeps its connections in, or looks for them with.
-_KEEPS = re.compile(r"[cC]ache|\b(?:get\w*|pop\w*|setdefault|KeyError|memoi[sz]e\w*|Weak\w+)\b|\bnot\s+in\b")
-
-
-@cache
-def _limited(settings: Settings) -> re.Pattern[str]:
-    """What makes a library's pool with bounds, or an object for each thread."""
-    names = {"local", "scoped_session", "get_ident", "current_thread"}
-    for spec in (*load_catalog().specs, *settings.models):
-        if spec.bounds:
-            names.update((*spec.classes, *spec.factories))
-            names.update(name for bound in spec.bounds for name in bound.callables)
-    return _last_parts(names)
-
-
-@cache
-def _connections(settings: Settings) -> re.Pattern[str]:
-    """What opens a connection."""
-    names = set(load_catalog().connections | load_catalog().connection_types)
-    names.update(name for spec in settings.models for name in (*spec.classes, *spec.factories))
-    return _last_parts(names)
-
-
-def _last_parts(names: set[str]) -> re.Pattern[str]:
-    return re.compile(r"\b(?:" + "|".join(sorted({re.escape(name.rpartition(".")[2]) for name in names})) + r")\b")
-
-
-@cache
-def _names(settings: Settings) -> re.Pattern[str]:
-    catalog = load_catalog()
-    methods = {form.method for spec in (*catalog.specs, *settings.models) for form in spec.borrows}
-    methods |= {form.method.rpartition(".")[2] for container in catalog.containers for form in container.takes}
-    constructors = {
-        name.rpartition(".")[2]
-        for spec in (*catalog.specs, *settings.models)
-        if any(form.method.startswith("__") for form in spec.borrows)
-        for name in (*spec.classes, *spec.factories)
-    }
-    plain = sorted(re.escape(name) for name in methods | constructors if not name.startswith("__"))
-    plain += [
-        "acquire",
-        "borrow",
-        "checkout",
-        "check_out",
-        "lease",
-        "allocate",
-        "take",
-        "rent",
-        "getconn",
-        "get_\\w+",
-        "_get_conn",
-        "contextmanager",
-        "asynccontextmanager",
-    ]
-    return re.compile(r"\b(?:" + "|".join(plain) + r")\b")

@@ -95,3 +95,10 @@ def test_every_comment_is_read() -> None:
 
 def test_every_snapshot_has_its_fixture() -> None:
     assert [path for path in (ROOT / "fixtures").rglob("*.out") if not path.with_suffix(".py").exists()] == []
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=name_of)
+def test_the_filter_of_texts_hides_no_finding(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    if "want: " in text:
+        assert may_have_findings(text, Settings())

@@ -10,35 +10,11 @@ from typing import TYPE_CHECKING
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, PoolSpec, ReleaseForm
 from pool_lint.walk import names_read, path_of, walk_expressions, walk_statements
+from pool_lint.words import PAIRS
 
 if TYPE_CHECKING:
     from pool_lint.pools.types import Types
 
-# A borrow method, and the methods that, given the object, return it.  The pair alone is evidence.
-_PAIRS: dict[str, frozenset[str]] = {
-    "getconn": frozenset(("putconn",)),
-    "get_conn": frozenset(("put_conn", "putconn", "release_conn", "return_conn", "release", "release_connection")),
-    "_get_conn": frozenset(("_put_conn",)),
-    "get_connection": frozenset(
-        ("release", "release_connection", "return_connection", "put_connection", "giveback_connection", "put_back")
-    ),
-    "get_connection_from_pool": frozenset(("release_connection", "return_connection", "return_connection_to_pool")),
-    "acquire": frozenset(("release", "give_back", "put_back")),
-    "acquire_connection": frozenset(("release_connection", "release")),
-    "checkout": frozenset(("checkin", "check_in", "release")),
-    "check_out": frozenset(("check_in", "checkin")),
-    "borrow": frozenset(("give_back", "return_", "release", "put_back", "giveback", "return_object", "return_to_pool")),
-    "borrow_object": frozenset(("return_object",)),
-    "lease": frozenset(("release", "unlease", "give_back", "return_lease")),
-    "allocate": frozenset(("release", "free", "deallocate")),
-    "get_client": frozenset(("release_client", "return_client", "put_client", "release")),
-    "get_session": frozenset(("release_session", "return_session", "put_session", "release")),
-    "get_resource": frozenset(("return_resource", "release_resource", "release")),
-    "get_object": frozenset(("return_object", "release_object", "release")),
-    "get_cursor": frozenset(("release_cursor", "return_cursor", "put_cursor")),
-    "take": frozenset(("give", "give_back", "put_back")),
-    "rent": frozenset(("return_", "give_back")),
-}
 _WAYS_CALL = frozenset(("call",))
 _WAYS_AWAIT = frozenset(("await", "async with", "with"))
 
@@ -97,7 +73,7 @@ class DuckPools:
             if kind is not None and kind.kind not in ("external_instance", "many"):
                 continue
             seen = self._seen[name]
-            if method in _PAIRS:
+            if method in PAIRS:
                 waited = id(expr) in awaited or any(
                     isinstance(outer, ir.Call)
                     and self._types.dotted(outer.func) in ("asyncio.wait_for", "asyncio.shield")
@@ -118,12 +94,12 @@ class DuckPools:
         borrows = [
             BorrowForm(method, _WAYS_AWAIT if waited else _WAYS_CALL)
             for method, waited in seen.borrows.items()
-            if _PAIRS[method] & seen.releases.keys()
+            if PAIRS[method] & seen.releases.keys()
         ]
         if not borrows or not seen.kept or seen.asked_by & seen.released - {""}:
             # A permit for a key: `limiter.acquire(tenant)` and `limiter.release(tenant)` hand out no object.
             return None
-        wanted = {release for form in borrows for release in _PAIRS[form.method]}
+        wanted = {release for form in borrows for release in PAIRS[form.method]}
         releases = tuple(
             ReleaseForm(method, "pool", position) for method, position in seen.releases.items() if method in wanted
         )
@@ -165,5 +141,5 @@ def _is_object(arg: ir.Expr) -> bool:
     return not isinstance(arg, (ir.Const, ir.Star)) and bool(names_read(arg))
 
 
-_RELEASES = frozenset(release for releases in _PAIRS.values() for release in releases)
-_INTERESTING = _RELEASES | _PAIRS.keys()
+_RELEASES = frozenset(release for releases in PAIRS.values() for release in releases)
+_INTERESTING = _RELEASES | PAIRS.keys()
