@@ -14,6 +14,7 @@ from pool_lint.emit.text import emit
 from pool_lint.engine import check_text
 from pool_lint.files import read_source
 from pool_lint.finding import INTERNAL_ERROR, OFF_BY_DEFAULT, Finding
+from pool_lint.prefilter import may_have_findings
 
 ROOT = Path(__file__).parent.parent
 FIXTURES = sorted((ROOT / "fixtures").rglob("*.py"))
@@ -97,8 +98,7 @@ def test_every_snapshot_has_its_fixture() -> None:
     assert [path for path in (ROOT / "fixtures").rglob("*.out") if not path.with_suffix(".py").exists()] == []
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=name_of)
-def test_the_filter_of_texts_hides_no_finding(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
+def test_the_filter_of_texts_hides_no_finding(fixture: Path) -> None:
+    text = read_source(fixture)
     if "want: " in text:
-        assert may_have_findings(text, Settings())
+        assert may_have_findings(text, settings_of(text, fixture))
