@@ -1,4 +1,4 @@
-"""The command line: ``pool-lint check`` and ``pool-lint rules``."""
+"""The command line: ``pool-lint check``, ``pool-lint rules`` and ``pool-lint libraries``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pool_lint.files import PoolLintError, decode_source, one_line, read_source
 from pool_lint.finding import INTERNAL_ERROR, OFF_BY_DEFAULT, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 STDIN = "-"
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
     try:
-        status = _rules(arguments) if arguments.command == "rules" else _check(arguments)
+        status = _COMMANDS[arguments.command](arguments)
         sys.stdout.flush()
     except PoolLintError as error:
         _complain(str(error))
@@ -92,6 +92,8 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--jobs", "-j", type=_jobs, default=os.cpu_count() or 1, metavar="N", help="processes to use")
     rules = commands.add_parser("rules", help="list the rules")
     rules.add_argument("--markdown", action="store_true", help="as the table in the README")
+    libraries = commands.add_parser("libraries", help="list the libraries whose pools are known")
+    libraries.add_argument("--markdown", action="store_true", help="as the table in the README")
     return parser
 
 
@@ -205,6 +207,31 @@ def _markdown(rows: Iterable[tuple[str, str, str, bool]]) -> str:
     return head + "".join(
         f"| {code} | {name}{' (opt-in)' if opt_in else ''} | {summary} |\n" for code, name, summary, opt_in in rows
     )
+
+
+def _libraries(arguments: argparse.Namespace) -> int:
+    from pool_lint.catalog.load import load_catalog  # noqa: PLC0415 - only this command lists it
+
+    found: dict[str, tuple[set[str], set[str], set[str]]] = {}
+    for spec in load_catalog().specs:
+        projects, borrows, limits = found.setdefault(spec.library, (set(), set(), set()))
+        projects.update(spec.distributions)
+        borrows.update(form.method for form in spec.borrows if not form.method.startswith("__"))
+        limits.update(bound.param for bound in spec.bounds)
+    rows = [(name, *(", ".join(sorted(part)) for part in parts)) for name, parts in sorted(found.items())]
+    if arguments.markdown:
+        sys.stdout.write("| library | PyPI | borrowed by | bounded by |\n| --- | --- | --- | --- |\n")
+        sys.stdout.writelines(f"| {' | '.join(row)} |\n" for row in rows)
+    else:
+        sys.stdout.writelines(f"{name}: {borrows or '-'}\n" for name, _, borrows, _ in rows)
+    return CLEAN
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "check": _check,
+    "rules": _rules,
+    "libraries": _libraries,
+}
 
 
 def _complain(text: str) -> None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "pool_lint" / "rules").glob("pol*.py"))
-BEGIN, END = "<!-- rules: begin -->\n", "<!-- rules: end -->\n"
 
 
 @pytest.fixture(params=FILES, ids=lambda path: path.stem)
@@ -84,12 +83,16 @@ def test_every_rule_file_is_loaded_once_and_in_order() -> None:
     assert codes == [path.stem[:6].upper() for path in FILES]
 
 
-def test_the_readme_has_the_generated_table(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("what", ["rules", "libraries"])
+def test_the_readme_has_the_generated_tables(
+    what: str, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
     readme = ROOT / "README.md"
-    assert main(["rules", "--markdown"]) == 0
+    assert main([what, "--markdown"]) == 0
     table = capsys.readouterr().out
-    before, _, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
+    begin, end = f"<!-- {what}: begin -->\n", f"<!-- {what}: end -->"
+    before, _, rest = readme.read_text(encoding="utf-8").partition(begin)
+    _, _, after = rest.partition(end)
     if request.config.getoption("--update"):
-        readme.write_text(f"{before}{BEGIN}{table}{END}{after}", encoding="utf-8", newline="\n")
-    assert f"{BEGIN}{table}{END}" in readme.read_text(encoding="utf-8")
+        readme.write_text(f"{before}{begin}{table}{end}{after}", encoding="utf-8", newline="\n")
+    assert f"{begin}{table}{end}" in readme.read_text(encoding="utf-8")
