@@ -96,3 +96,38 @@ async def f(g):
 )
 def test_files_that_borrow_nothing_are_looked_at(code: str, text: str) -> None:
     assert codes(text) == [code]
+
+
+BUFFERS = """\
+import queue
+pool = queue.Queue()
+for _ in range(4):
+    pool.put(bytearray(64))
+def use(n, fill):
+    buffer = pool.get(timeout=1)
+    try:
+        if len(buffer) < n:
+            buffer.extend(bytes(n - len(buffer)))
+        fill(memoryview(buffer)[:n])
+    finally:
+        pool.put(buffer)
+"""
+STREAMS = """\
+import io
+pool = [io.BytesIO() for _ in range(4)]
+def use(rows):
+    stream = pool.pop()
+    try:
+        stream.seek(0)
+        stream.writelines(rows)
+        return bytes(stream.getbuffer()[: stream.tell()])
+    finally:
+        pool.append(stream)
+"""
+
+
+@pytest.mark.parametrize("text", [BUFFERS, STREAMS])
+def test_buffers_that_the_borrower_makes_larger(text: str) -> None:
+    assert "POL404" in codes(text)
+    cut = text.replace("    finally:\n", "    finally:\n        stream.truncate(0)\n        del buffer[64:]\n")
+    assert "POL404" not in codes(cut)

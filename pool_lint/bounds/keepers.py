@@ -98,7 +98,8 @@ class Keepers:
         self._found: dict[Key, Keeper | None] = {}
         for body in bodies.values():
             self._read(body)
-        self.all = [keeper for keeper in self._found.values() if keeper is not None]
+        # a container is found under every local name that stands for it
+        self.all = list(dict.fromkeys(keeper for keeper in self._found.values() if keeper is not None))
 
     def at(self, expr: ir.Expr, scope: Scope, depth: int = 0) -> Keeper | None:
         """The container that an expression is, or is a part of (``idle[host]``, or a variable for it)."""
