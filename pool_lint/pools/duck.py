@@ -67,7 +67,7 @@ class DuckPools:
             if method not in _INTERESTING:
                 continue
             name = receiver_name(expr.func.value)
-            if not name:
+            if not name or _LOCK.search(name):
                 continue
             kind = self._types.of(expr.func.value, scope)
             if kind is not None and kind.kind not in ("external_instance", "many"):
@@ -114,6 +114,10 @@ class DuckPools:
             remedy=f"use try/finally with '{{pool}}.{releases[0].method}(...)'",
             derives=frozenset(("cursor",)),
         )
+
+
+# Locks and semaphores hand out no object, even where release() takes a number.
+_LOCK = re.compile(r"(?:lock|sem|semaphore|mutex|cond|condition|limiter|throttle)s?\d*$")
 
 
 def receiver_name(expr: ir.Expr) -> str:
