@@ -117,7 +117,7 @@ class DuckPools:
 
 
 # Locks and semaphores hand out no object, even where release() takes a number.
-_LOCK = re.compile(r"(?:lock|sem|semaphore|mutex|cond|condition|limiter|throttle)s?\d*$")
+_LOCK = re.compile(r"(?:^|_)(?:r?lock|sem|semaphore|mutex|cond|condition|limiter|throttle)s?\d*$")
 
 
 def receiver_name(expr: ir.Expr) -> str:
