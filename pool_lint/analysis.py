@@ -10,6 +10,7 @@ from pool_lint.catalog.load import load_catalog
 from pool_lint.typestate.dirt import Dirt, Leftover
 from pool_lint.typestate.file import FileAnalysis, Outcome
 from pool_lint.typestate.verdict import Verdict, verdicts
+from pool_lint.worth.judge import Worth, explained, judge
 
 if TYPE_CHECKING:
     from pool_lint.catalog.spec import Catalog
@@ -28,12 +29,23 @@ class ModuleAnalysis:
     outcomes: list[Outcome] = field(init=False)
     verdicts: list[Verdict] = field(init=False)
     leftovers: list[Leftover] = field(init=False)
+    _worth: list[Worth] | None = None
 
     def __post_init__(self) -> None:
         self.outcomes = self.file.outcomes()
         self.verdicts = list(verdicts(self.file, self.outcomes))
         self.leftovers = Dirt(self.file, self.outcomes).leftovers()
         self.bounds = FileBounds(self.file, self.path)
+
+    def worth(self, code: str) -> list[Worth]:
+        """What one of the rules about worth has to say; the costs are asked once, when the first of them asks."""
+        if self._worth is None:
+            self._worth = list(judge(self.file, self.outcomes))
+        return [each for each in self._worth if each.code == code]
+
+    def explained(self, line: int) -> str:
+        """The sum behind the verdict on the pool that is built on a line."""
+        return explained(self.file, self.outcomes, line)
 
     @property
     def tree(self) -> ModuleTree:

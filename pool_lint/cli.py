@@ -1,4 +1,4 @@
-"""The command line: ``pool-lint check``, ``pool-lint rules`` and ``pool-lint libraries``."""
+"""The command line: ``pool-lint check`` and the commands that tell what it knows and measures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pool_lint import __version__
-from pool_lint.config import MAY_RAISE, Settings, load_settings, override
+from pool_lint.config import MAY_RAISE, Settings, load_settings, override, override_costs
 from pool_lint.emit.text import emit
 from pool_lint.files import PoolLintError, decode_source, one_line, read_source
 from pool_lint.finding import INTERNAL_ERROR, OFF_BY_DEFAULT, Finding
@@ -88,13 +88,64 @@ def _parser() -> argparse.ArgumentParser:
     ):
         check.add_argument(f"--{name}", type=_codes, default=(), metavar="CODES", help=text)
     check.add_argument("--may-raise", choices=MAY_RAISE, help="what is taken to raise")
+    check.add_argument("--margin", metavar="FACTOR", help="by how much pooling must lose to be reported")
+    check.add_argument("--threads", metavar="N", help="how many threads contend for a pool")
+    check.add_argument("--profile", metavar="FILE", help="the measured costs to use")
     check.add_argument("--quiet", "-q", action="store_true", help="leave out the path that leads to each finding")
     check.add_argument("--jobs", "-j", type=_jobs, default=os.cpu_count() or 1, metavar="N", help="processes to use")
     rules = commands.add_parser("rules", help="list the rules")
     rules.add_argument("--markdown", action="store_true", help="as the table in the README")
     libraries = commands.add_parser("libraries", help="list the libraries whose pools are known")
     libraries.add_argument("--markdown", action="store_true", help="as the table in the README")
+    _add_cost_commands(commands)
     return parser
+
+
+def _add_cost_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    calibrate = commands.add_parser("calibrate", help="measure what pools and constructors cost here")
+    calibrate.add_argument("--quick", action="store_true", help="in two seconds instead of six, less exactly")
+    calibrate.add_argument("--python", metavar="EXE", help="the interpreter to measure (default: this one)")
+    calibrate.add_argument("--threads", type=_jobs, default=8, metavar="N", help="the most threads at one pool")
+    calibrate.add_argument("--output", "-o", metavar="FILE", help="where to write the profile, instead of the cache")
+    calibrate.add_argument("--report", metavar="FILE", help="draw the heat map into a .svg or .html file")
+    calibrate.add_argument(
+        "--measure",
+        action="append",
+        default=[],
+        metavar="MODULE:CLASS",
+        help="import and construct this class too, with literal arguments in parentheses if it needs any",
+    )
+    calibrate.add_argument("--no-picture", action="store_true", help="no progress bar, no heat map")
+    profile = commands.add_parser("profile", help="show, compare or merge profiles")
+    profile.add_argument("action", choices=("show", "diff", "merge"))
+    profile.add_argument("profiles", nargs="*", metavar="PROFILE", help="a file, or bundled-3.13")
+    profile.add_argument("--output", "-o", metavar="FILE", help="where merge writes")
+    explain = commands.add_parser("explain-cost", help="show the sum behind a verdict on a pool")
+    explain.add_argument("place", metavar="FILE:LINE", help="the line on which the pool is built")
+
+
+def _calibrate(arguments: argparse.Namespace) -> int:
+    from pool_lint.calibrate import run_calibrate  # noqa: PLC0415 - measuring and drawing load much
+
+    return run_calibrate(arguments)
+
+
+def _profile(arguments: argparse.Namespace) -> int:
+    from pool_lint.calibrate import run_profile  # noqa: PLC0415 - as above
+
+    return run_profile(arguments)
+
+
+def _explain_cost(arguments: argparse.Namespace) -> int:
+    from pool_lint.engine import explain_cost  # noqa: PLC0415 - the analysis is slow to load
+
+    name, colon, line = arguments.place.rpartition(":")
+    if not colon or not line.isdecimal():
+        raise PoolLintError(f"{arguments.place}: must be FILE:LINE")
+    text = read_source(Path(name))
+    _parse(text, name)
+    sys.stdout.write(explain_cost(text, int(line), load_settings(Path.cwd())))
+    return CLEAN
 
 
 def _codes(text: str) -> tuple[str, ...]:
@@ -113,6 +164,11 @@ def _jobs(text: str) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     settings = override(load_settings(Path.cwd()), arguments.may_raise, None, "--")
+    settings = override_costs(settings, arguments.margin, arguments.threads, arguments.profile, "--")
+    if settings.profile:
+        from pool_lint.cost.profile import find_profile  # noqa: PLC0415 - not where none is named
+
+        find_profile(settings.profile)
     selection = Selection(arguments.select, arguments.extend_select, arguments.ignore)
     status = CLEAN
     for outcome in _outcomes(arguments, settings, selection):
@@ -231,6 +287,9 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": _check,
     "rules": _rules,
     "libraries": _libraries,
+    "calibrate": _calibrate,
+    "profile": _profile,
+    "explain-cost": _explain_cost,
 }
 
 

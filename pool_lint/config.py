@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pool_lint.catalog.spec import PoolSpec
 
 MAY_RAISE = ("calls", "handle", "any")
-KEYS = ("may_raise", "no_raise", "pool")
+KEYS = ("may_raise", "no_raise", "margin", "threads", "profile", "pool")
+PROFILE_FILE = "pool-lint-profile.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,17 @@ class Settings:
     (only what touches the borrowed object) or ``any`` (arithmetic and attribute loads too).
     ``no_raise`` adds functions, by dotted name, and methods, by name, that never raise.
     ``models`` are the user's own pools, in the catalog's schema.
+    ``margin``: by how much creating an object has to be cheaper than pooling it before that is reported.
+    ``threads``: how many threads are taken to contend for a pool.
+    ``profile``: the file of measured costs, or the name of a bundled one; "" for that of this interpreter.
     """
 
     may_raise: str = "calls"
     no_raise: tuple[str, ...] = ()
     models: tuple[PoolSpec, ...] = ()
+    margin: float = 1.5
+    threads: int = 1
+    profile: str = ""
 
 
 def load_settings(start_dir: Path) -> Settings:
@@ -40,8 +47,18 @@ def load_settings(start_dir: Path) -> Settings:
     for folder in (start, *start.parents):
         path = folder / "pyproject.toml"
         if path.is_file():
-            return _settings_of(path)
+            return _with_profile(_settings_of(path), folder)
     return Settings()
+
+
+def _with_profile(settings: Settings, folder: Path) -> Settings:
+    """Settle which file ``profile`` means: relative to pyproject.toml, or the one beside it."""
+    if settings.profile.startswith("bundled-"):
+        return settings
+    if settings.profile:
+        return replace(settings, profile=str(folder / settings.profile))
+    beside = folder / PROFILE_FILE
+    return replace(settings, profile=str(beside)) if beside.is_file() else settings
 
 
 def parse_settings(table: Mapping[str, object], where: str) -> Settings:
@@ -52,7 +69,24 @@ def parse_settings(table: Mapping[str, object], where: str) -> Settings:
             hint = f"; did you mean {near[0]}?" if near else f"; known keys: {', '.join(KEYS)}"
             raise PoolLintError(f"{where}.{key}: unknown key{hint}")
     models = parse_pools({"pool": table["pool"]}, where) if "pool" in table else ()
-    return override(Settings(models=models), table.get("may_raise"), table.get("no_raise"), f"{where}.")
+    settings = override(Settings(models=models), table.get("may_raise"), table.get("no_raise"), f"{where}.")
+    return override_costs(settings, table.get("margin"), table.get("threads"), table.get("profile"), f"{where}.")
+
+
+def override_costs(settings: Settings, margin: object, threads: object, profile: object, prefix: str) -> Settings:
+    """Return ``settings`` with those values about costs that are not None (see ``override``)."""
+    if margin is not None:
+        settings = replace(settings, margin=_number(margin, f"{prefix}margin"))
+    if threads is not None:
+        count = _number(threads, f"{prefix}threads")
+        if count != int(count):
+            raise PoolLintError(f"{prefix}threads: must be a whole number")
+        settings = replace(settings, threads=int(count))
+    if profile is not None:
+        if not isinstance(profile, str) or not profile:
+            raise PoolLintError(f"{prefix}profile: must name a file")
+        settings = replace(settings, profile=profile)
+    return settings
 
 
 def override(settings: Settings, may_raise: object, no_raise: object, prefix: str) -> Settings:
@@ -77,6 +111,16 @@ def _choice(value: object, where: str) -> str:
     if value not in MAY_RAISE:
         raise PoolLintError(f"{where}: {value!r} is not one of {', '.join(MAY_RAISE)}")
     return str(value)
+
+
+def _number(value: object, where: str) -> float:
+    try:
+        number = float(value) if isinstance(value, (int, float, str)) and not isinstance(value, bool) else 0.0
+    except ValueError:
+        number = 0.0
+    if not 1 <= number < 1e6:  # noqa: PLR2004 - more threads, or a wider margin, is a slip
+        raise PoolLintError(f"{where}: {value!r} is not a number of at least 1")
+    return number
 
 
 def _names(value: object, where: str) -> tuple[str, ...]:

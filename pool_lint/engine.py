@@ -7,6 +7,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from pool_lint.files import PoolLintError
 from pool_lint.finding import INTERNAL_ERROR, Finding
 from pool_lint.prefilter import may_have_findings
 
@@ -56,13 +57,21 @@ def _check(text: str, path: str, tree: ast.AST | None, settings: Settings) -> li
             _gave_up(function.line, f"the bound on paths was hit in {function.qualname}")
             for function in module.file.gave_up
         )
-    except RecursionError:
+    except (RecursionError, PoolLintError):
         raise
     except Exception as error:
         if _raise_crashes:
             raise
         return [_gave_up(1, f"internal error, {type(error).__name__}: {error}")]
     return sorted(findings)
+
+
+def explain_cost(text: str, line: int, settings: Settings) -> str:
+    """Return the sum behind the verdict on the pool that is built on a line."""
+    from pool_lint.analysis import analyse  # noqa: PLC0415 - libcst is slow to load
+    from pool_lint.source import parse  # noqa: PLC0415 - as above
+
+    return analyse(parse(text), settings).explained(line)
 
 
 def _with_deep_stack(check: Callable[[], list[Finding]]) -> list[Finding]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from flake8.exceptions import ExecutionError
 
 from pool_lint import __version__
-from pool_lint.config import MAY_RAISE, Settings, load_settings, override
+from pool_lint.config import MAY_RAISE, Settings, load_settings, override, override_costs
 from pool_lint.files import PoolLintError
 from pool_lint.finding import OFF_BY_DEFAULT
 
@@ -50,6 +50,12 @@ class PoolLintPlugin:
             comma_separated_list=True,
             help="functions (dotted names) and methods (names) that never raise, comma-separated",
         )
+        for name, metavar, text in (
+            ("margin", "FACTOR", f"by how much pooling must lose to be reported (default: {Settings().margin})"),
+            ("threads", "N", f"how many threads contend for a pool (default: {Settings().threads})"),
+            ("profile", "FILE", "the measured costs to use, as `pool-lint calibrate` writes them"),
+        ):
+            manager.add_option(f"--pool-lint-{name}", metavar=metavar, parse_from_config=True, help=text)
 
     @classmethod
     def parse_options(cls, options: argparse.Namespace) -> None:
@@ -61,6 +67,18 @@ class PoolLintPlugin:
                 options.pool_lint_no_raise,
                 "flake8 option pool_lint_",
             )
+            cls.settings = override_costs(
+                cls.settings,
+                options.pool_lint_margin,
+                options.pool_lint_threads,
+                options.pool_lint_profile,
+                "flake8 option pool_lint_",
+            )
+            if cls.settings.profile:
+                # what is named is read at once, so that a broken file is said before the first finding
+                from pool_lint.cost.profile import find_profile  # noqa: PLC0415 - not where none is named
+
+                find_profile(cls.settings.profile)
         except PoolLintError as error:
             raise ExecutionError(str(error)) from error
         # flake8 forgets the default ignore list as soon as a user sets `ignore`; opt-in rules stay off even then

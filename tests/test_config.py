@@ -53,7 +53,10 @@ def test_own_pools_have_the_schema_of_the_catalog(tmp_path: Path) -> None:
     [
         ("[tool.pool_lint]\nmay_raise = 3\n", "tool.pool_lint.may_raise: 3 is not one of calls, handle, any"),
         ("[tool.pool_lint]\nmay_rase = 'any'\n", "tool.pool_lint.may_rase: unknown key; did you mean may_raise?"),
-        ("[tool.pool_lint]\ncolour = 1\n", "tool.pool_lint.colour: unknown key; known keys: may_raise, no_raise, pool"),
+        (
+            "[tool.pool_lint]\ncolour = 1\n",
+            "tool.pool_lint.colour: unknown key; known keys: may_raise, no_raise, margin, ",
+        ),
         ("[tool.pool_lint]\nno_raise = 'log'\n", "tool.pool_lint.no_raise: must be a list of names"),
         ("[tool.pool_lint]\nno_raise = [1]\n", "tool.pool_lint.no_raise: must be a list of names"),
         ("[tool.pool_lint]\nno_raise = ['a b']\n", "tool.pool_lint.no_raise: 'a b' is not a name"),

@@ -117,6 +117,38 @@ class Containers:
         """The pool that a container was found to be, where anybody has asked."""
         return self._specs.get(key)
 
+    def pools(self) -> list[ContainerUse]:
+        """The containers with the evidence for a pool."""
+        return [use for use in self.uses.values() if self._is_pool(use)]
+
+    def made_when_empty(self, use: ContainerUse) -> list[tuple[ir.Expr, ir.Function]]:
+        """What the functions that take an object construct where there is none."""
+        found: list[tuple[ir.Expr, ir.Function]] = []
+        for take in use.takes:
+            function = take.function
+            if function is None:
+                continue
+            returned = [
+                _unawaited(stmt.value)
+                for stmt in walk_statements(function.body)
+                if isinstance(stmt, ir.Return) and stmt.value is not None
+            ]
+            groups = [[arm for value in returned for arm in _arms(value)]]
+            named = self.assigned(function).values()
+            groups += [[arm for value in values for arm in _arms(_unawaited(value))] for values in named]
+            for group in groups:
+                taken = [self._takes_from(arm, function, use) or self._is_held(arm, function, use) for arm in group]
+                if any(taken):
+                    found += [
+                        (arm, function)
+                        for arm, took in zip(group, taken, strict=True)
+                        if isinstance(arm, ir.Call) and not took and not self._is_given(arm, function, use)
+                    ]
+        return found
+
+    def _is_held(self, value: ir.Expr, function: ir.Function, use: ContainerUse) -> bool:
+        return isinstance(value, ir.Name) and self._is_taken(value.id, function, use)
+
     # Collecting.
 
     def _container(self, expr: ir.Expr, scope: ir.Function | None) -> ContainerUse | None:
@@ -616,6 +648,14 @@ class Containers:
 
 def _is_queue(container: ContainerSpec) -> bool:
     return any(take.blocks for take in container.takes)
+
+def _arms(value: ir.Expr) -> list[ir.Expr]:
+    """What an expression may have as its value: both arms of a choice."""
+    if isinstance(value, ir.Cond):
+        return [*_arms(_unawaited(value.body)), *_arms(_unawaited(value.orelse))]
+    if isinstance(value, ir.Bool) and value.op == "or":
+        return [*_arms(_unawaited(value.left)), *_arms(_unawaited(value.right))]
+    return [value]
 
 
 def _unawaited(value: ir.Expr) -> ir.Expr:

@@ -1,0 +1,1 @@
+"""What creating, borrowing and resetting cost: profiles, the measurements behind them, arithmetic, prediction."""
