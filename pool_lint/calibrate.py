@@ -59,7 +59,10 @@ def run_calibrate(arguments: argparse.Namespace) -> int:
         cost = profile.costs[key]
         _say(f"{key.partition('/')[2]}: {cost.mid:.0f} ns [{cost.low:.0f}, {cost.high:.0f}]")
     for key in sorted(profile.convoys):
-        _say(f"convoy: {key} threads hand the lock to each other now and then; the figure varies")
+        _say(f"convoy: {key} hands the lock from thread to thread")
+    unsteady = profile.about.get("unsteady")
+    if isinstance(unsteady, list) and unsteady:
+        _say(f"unsteady: {len(unsteady)} figures of several threads differ between workers by more than a fifth")
     sys.stdout.write(f"profile {profile.name} written to {path}\n")
     return 0
 

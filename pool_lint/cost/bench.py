@@ -134,7 +134,8 @@ def calibrate(
             raise PoolLintError(f"calibrate: {key.partition('/')[2]}: {results[0]['failed'].get(key, 'not measured')}")
         costs[key] = _spread(values)
     convoys = frozenset(key for key in costs if _is_convoy(key, results))
-    return Profile(f"{facts['version']}-{key_of(facts).rpartition('-')[2][:6]}", costs, _about(facts, effort), convoys)
+    about = {**_about(facts, effort), "unsteady": sorted(key for key in costs if _is_unsteady(key, results))}
+    return Profile(f"{facts['version']}-{key_of(facts).rpartition('-')[2][:6]}", costs, about, convoys)
 
 
 def _costs(tasks: Sequence[Task], results: Sequence[Mapping[str, Any]]) -> dict[str, Interval]:
@@ -154,12 +155,15 @@ def _costs(tasks: Sequence[Task], results: Sequence[Mapping[str, Any]]) -> dict[
 
 
 def _is_convoy(key: str, results: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether threads handed a lock to each other in most workers, or in some and not in others: the figure varies."""
-    if not key.startswith("borrow/") or key.endswith("/1"):
-        return False
+    """Whether threads handed a lock to each other, by the switches counted in most workers."""
+    return sum(key in result["convoys"] for result in results) * 2 > len(results)
+
+
+def _is_unsteady(key: str, results: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether workers disagree on a shape with several threads: then they were not disturbed alike."""
     values = [result["costs"][key] for result in results if key in result["costs"]]
-    flagged = sum(key in result["convoys"] for result in results)
-    return flagged * 2 > len(results) or max(values) > min(values) * STEADY
+    contended = key.startswith("borrow/") and not key.endswith("/1")
+    return contended and max(values) > min(values) * STEADY
 
 
 def _spread(values: Sequence[float]) -> Interval:

@@ -649,6 +649,7 @@ class Containers:
 def _is_queue(container: ContainerSpec) -> bool:
     return any(take.blocks for take in container.takes)
 
+
 def _arms(value: ir.Expr) -> list[ir.Expr]:
     """What an expression may have as its value: both arms of a choice."""
     if isinstance(value, ir.Cond):

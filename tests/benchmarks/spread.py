@@ -46,6 +46,8 @@ def main() -> None:
     cpu = (spent.children_user + spent.children_system - used.children_user - used.children_system) / arguments.runs
     print(f"{statistics.median(seconds):.1f} s a run with {arguments.hogs} hogs, {cpu:.1f} s of CPU time")
     convoys = frozenset[str]().union(*(profile.convoys for profile in profiles))
+    listed = [profile.about["unsteady"] for profile in profiles]
+    unsteady = {key for each in listed if isinstance(each, list) for key in each}
     for title, prefix, suffix in (
         ("C_borrow(1)", "borrow/", "/1"),
         ("C_new", "new/", ""),
@@ -62,6 +64,7 @@ def main() -> None:
                 worst.append((max(own), key))
         print(f"{title}: p95 {percentile(off, 0.95):.1%}, median {statistics.median(off):.1%}, worst {max(worst)}")
     print(f"convoys: {sorted(convoys)}")
+    print(f"flagged as unsteady in some run, and counted above all the same: {len(unsteady)}")
 
 
 if __name__ == "__main__":
