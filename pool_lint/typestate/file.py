@@ -99,6 +99,7 @@ class FileAnalysis:
     _live: dict[Cfg, list[frozenset[Root]]] = field(default_factory=dict)
     _keys: dict[Cfg, frozenset[tuple[Root, ...]]] = field(default_factory=dict)
     _shapes: dict[ir.Function, tuple[Returned, ...]] = field(default_factory=dict)
+    _counts: dict[tuple[ir.Function, str], bool] = field(default_factory=dict)
     _busy: set[object] = field(default_factory=set)
     _recursive: set[object] = field(default_factory=set)
     _policies: dict[tuple[ir.Klass, ir.Function | None, str], str] = field(default_factory=dict)
@@ -1139,6 +1140,12 @@ class FileAnalysis:
 
     def is_count(self, function: ir.Function, attr: str) -> bool:
         """Whether an attribute counts what a pool has lent, against a limit."""
+        key = (function, attr)
+        if key not in self._counts:
+            self._counts[key] = self._is_count(function, attr)
+        return self._counts[key]
+
+    def _is_count(self, function: ir.Function, attr: str) -> bool:
         owner = function.owner
         if owner is None or not (
             self.is_lender(function) or (self._returns_something(function) and not function.is_generator)
