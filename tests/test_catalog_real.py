@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import gc
 import importlib
+import importlib.util
 import inspect
 import sqlite3
 import sys
@@ -103,10 +104,16 @@ def resolve(dotted: str) -> Any:  # noqa: ANN401 - whatever has that name
     raise LookupError(dotted)
 
 
+def is_installed(package: str) -> bool:
+    return package in sys.modules or importlib.util.find_spec(package) is not None
+
+
 def found(names: tuple[str, ...]) -> dict[str, Any]:
     """Return what the names stand for; only former ones may stand for nothing."""
     result = {}
     for name in names:
+        if not is_installed(name.partition(".")[0]):
+            continue  # of a package beside the library itself, which is not installed here
         if not name.startswith(FORMER_PREFIXES):
             result[name] = resolve(name)
             continue
@@ -212,8 +219,10 @@ def test_parameters(spec: PoolSpec) -> None:
         for name in entry.callables or spec.classes:
             if name.startswith(FORMER_PREFIXES):
                 continue
-            if "." in name:
+            if "." in name and is_installed(name.partition(".")[0]):
                 check_parameter(entry, resolve(name))
+            elif "." in name:
+                continue
             else:
                 for class_ in found(spec.classes).values():
                     check_parameter(entry, getattr(class_, name))
