@@ -114,13 +114,7 @@ def _is_too_long(text: str) -> bool:
 _DEEP_LIMIT = 40_000
 _DEEP_STACK = 512 * 1024 * 1024
 _LONG_CHAIN = 3_000
-_raise_crashes = False
-
-
-def raise_crashes(on: bool = True) -> None:  # noqa: FBT001, FBT002 - a switch for tests
-    """Let crashes of the analysis through, for tests."""
-    global _raise_crashes  # noqa: PLW0603
-    _raise_crashes = on
+_raise_crashes = False  # the tests switch it on: there a crash of the analysis is a failure, not a finding
 
 
 def _gave_up(line: int, why: str) -> Finding:

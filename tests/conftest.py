@@ -91,3 +91,8 @@ def python(project: Path) -> Command:
         return run(project, list(arguments), stdin)
 
     return command
+
+
+@pytest.fixture(autouse=True)
+def _crashes_are_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pool_lint.engine._raise_crashes", True)

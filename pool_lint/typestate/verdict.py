@@ -154,26 +154,24 @@ def _capacity(follow: Follow, function: ir.Function, site: Site, losses: list[Lo
 
 
 def _replenished(follow: Follow) -> bool:
-    """Whether the method also makes a new object when it has none to lend: what it drops is replaced."""
-    return any(
-        point.kind == "ret" and point.name == "" and point.srcs and point.srcs[0] is not None
-        and not _may_be_own(follow, index)
-        for index, point in enumerate(follow.points)
-    )  # fmt: skip
+    """Whether the method also makes a new object when it has none to lend: what it drops is replaced.
 
-
-def _may_be_own(follow: Follow, index: int) -> bool:
-    """Whether a return statement gives out an object of the container on every path that reaches it."""
-    ground = held = False
-    for where, fact in follow.parents:
-        if where != index:
+    It does where a return statement that paths without an object reach gives out none of the container's.
+    """
+    without: set[int] = set()
+    own: set[int] = set()
+    for index, fact in follow.parents:
+        point = follow.points[index]
+        root = point.srcs[0] if point.kind == "ret" and point.name == "" and point.srcs else None
+        if root is None:
             continue
         if fact.site == GROUND:
-            ground = True
-        elif fact.status == HELD and follow.sites[fact.site].own and follow.sites[fact.site].kind == "borrow":
-            root = follow.points[index].srcs[0]
-            held = held or any(role == OBJECT for _, role in (fact.below(root) if root is not None else ()))
-    return held or not ground
+            without.add(index)
+        elif fact.status == HELD and any(role == OBJECT for _, role in fact.below(root)):
+            site = follow.sites[fact.site]
+            if site.own and site.kind == "borrow":
+                own.add(index)
+    return bool(without - own)
 
 
 def _closing(function: ir.Function, site: Site, found: list[tuple[ir.Function, Follow]]) -> Verdict | None:
