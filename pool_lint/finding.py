@@ -33,3 +33,27 @@ class Finding:
     message: str
     witness: tuple[Step, ...] = ()
     function: str = ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """Text to put in place of a range of the file: lines from 1, columns in characters from 0, the end excluded."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that remove one finding, what they do in one line, and whether they keep the program's meaning.
+
+    ``safe``: may be applied unseen; ``reason`` says in one line why it is, or why somebody must look.
+    """
+
+    title: str
+    edits: tuple[Edit, ...]
+    safe: bool
+    reason: str
