@@ -46,7 +46,7 @@ def run_calibrate(arguments: argparse.Namespace) -> int:
     extra = [_measured(text) for text in arguments.measure]
     effort = QUICK if arguments.quick else FULL
     profile = _with_progress(
-        lambda progress: calibrate(python, effort, arguments.threads, extra, progress), quiet=arguments.no_picture
+        lambda progress: calibrate(facts, effort, arguments.threads, extra, progress), quiet=arguments.no_picture
     )
     path = Path(arguments.output) if arguments.output else cache_file(facts)
     save_profile(profile, path)

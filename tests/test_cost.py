@@ -284,7 +284,7 @@ def test_a_calibration_measures_and_draws() -> None:
         "stmt": "measured.Fraction()",
         "imports": "fractions",
     }
-    profile = calibrate(sys.executable, effort, 2, [extra], seen.append)
+    profile = calibrate(facts_of(sys.executable), effort, 2, [extra], seen.append)
     assert profile.costs["borrow/queue/bare/1"].mid > profile.costs["borrow/list/bare/1"].mid
     assert profile.costs["new/bytearray(1048576)"].mid > profile.costs["new/bytearray(64)"].mid
     assert profile.costs["measured/fractions:Fraction()"].mid > 0
@@ -308,3 +308,28 @@ def test_a_tracer_is_refused() -> None:
 @pytest.mark.parametrize("text", ["json", "json:a b", "json:JSONDecoder(x)", "json:(1)"])
 def test_what_is_measured_is_named_exactly(text: str) -> None:
     assert main(["calibrate", "--no-picture", "--quick", "--measure", text]) == 2
+
+
+def test_a_cached_profile_that_is_broken_or_of_another_interpreter_is_no_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "cached.json"
+    monkeypatch.setattr("pool_lint.cost.profile.cache_file", lambda _: here)
+    bundled = find_profile.__wrapped__("").name
+    here.write_text("{")
+    assert find_profile.__wrapped__("").name == bundled
+    about: dict[str, object] = {"key": "3.9-0"}
+    save_profile(Profile("other", {"new/object()": Interval(1, 2, 3)}, about), here)
+    assert find_profile.__wrapped__("").name == bundled
+    about["key"] = key_of(facts())
+    save_profile(Profile("this", {"new/object()": Interval(1, 2, 3)}, about), here)
+    assert find_profile.__wrapped__("").name == "this"
+
+
+def test_a_profile_of_another_interpreter_is_used_with_a_note(project: Path, pool_lint: Command) -> None:
+    (project / "points.py").write_text("x = 1\n")
+    own = f"bundled-3.{min(max(sys.version_info[1], 10), 13)}"
+    other = "bundled-3.10" if own != "bundled-3.10" else "bundled-3.13"
+    assert "note: profile bundled-3.1" in pool_lint("check", f"--profile={other}", "points.py").stderr
+    if sys.version_info[1] <= 13:
+        assert pool_lint("check", f"--profile={own}", "points.py").stderr == ""

@@ -33,22 +33,29 @@ if TYPE_CHECKING:
 COUNTS = (1, 2, 4, 8)
 # Room for what a later run on the same machine differs by: the memory layout of a process, the temperature.
 SPREAD = 1.06
+# What lies between one thread and the most is no verdict's ground: every other worker measures it.
+_BETWEEN = (2, 4)
 # Workers that differ by more than this do not measure the same thing.
 STEADY = 1.2
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long to measure: ``samples`` of ``sample_ns`` nanoseconds in each of ``workers`` processes."""
+    """How long to measure: ``samples`` of ``sample_ns`` nanoseconds in each of ``workers`` processes.
+
+    ``windows``: how often many threads contend, of which the best counts.
+    As many workers as two cores share evenly: an odd one out would run alone and double the time.
+    """
 
     workers: int
     samples: int
     sample_ns: float
     counts: tuple[int, ...]
     wrappings: tuple[str, ...]
+    windows: int = 1
 
 
-FULL = Effort(3, 8, 1e6, COUNTS, WRAPPINGS)
+FULL = Effort(4, 5, 1e6, COUNTS, WRAPPINGS, windows=2)
 QUICK = Effort(2, 4, 0.5e6, (1, 8), ("bare", "method", "context_manager"))
 
 
@@ -97,19 +104,23 @@ def tasks_of(effort: Effort, threads: int) -> list[Task]:
 
 
 def calibrate(
-    python: str,
+    facts: Mapping[str, Any],
     effort: Effort,
     threads: int,
     extra: Sequence[Mapping[str, object]] = (),
     progress: Callable[[float], None] = lambda _: None,
 ) -> Profile:
-    """Return the profile of an interpreter; ``progress`` is told which part of the work is done (0 to 1)."""
-    facts = facts_of(python)
+    """Return the profile of the interpreter that ``facts`` are of (see `facts_of`).
+
+    ``progress`` is told which part of the work is done (0 to 1).
+    """
+    python = str(facts["executable"])
     tasks = tasks_of(effort, threads)
     # What keeps buffers alive comes first: a large block that was freed makes malloc keep memory for good.
     first = [task.job() for task in tasks if task.key.startswith("alive/")]
     jobs = [*(task.job() for task in tasks if not task.key.startswith("alive/")), *extra]
-    job = {"samples": effort.samples, "sample_ns": effort.sample_ns, "path": [str(Path.cwd())] if extra else []}
+    job: dict[str, object] = {"samples": effort.samples, "sample_ns": effort.sample_ns, "windows": effort.windows}
+    job["path"] = [str(Path.cwd())] if extra else []
     done = [0] * effort.workers
     lock = threading.Lock()
 
@@ -117,10 +128,11 @@ def calibrate(
         def tell(count: int) -> None:
             with lock:
                 done[index] = count
-                progress(sum(done) / ((len(first) + len(jobs)) * effort.workers))
+                progress(min(sum(done) / ((len(first) + len(jobs)) * effort.workers), 1.0))
 
         # another order of work in each process, so that a disturbance does not hit one statement in all of them
-        turned = jobs[len(jobs) * index // effort.workers :] + jobs[: len(jobs) * index // effort.workers]
+        own = [each for each in jobs if index % 2 == 0 or each.get("threads", 1) not in _BETWEEN]
+        turned = own[len(own) * index // effort.workers :] + own[: len(own) * index // effort.workers]
         return _run(python, {**job, "tasks": [*first, *turned]}, tell)
 
     with ThreadPoolExecutor(max(1, min(effort.workers, os.cpu_count() or 1))) as executor:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import platform
 import sys
 import tempfile
 from dataclasses import dataclass, field
@@ -145,10 +146,24 @@ def find_profile(asked: str) -> Profile:
         return named_profile(asked)
     from pool_lint.cost.worker import facts  # noqa: PLC0415 - only a candidate finding needs it
 
-    cached = cache_file(facts())
-    if cached.is_file():
-        return load_profile(cached)
+    here = facts()
+    try:
+        cached = load_profile(cache_file(here))
+    except PoolLintError:
+        # none was made, or what lies there is broken: a cache is only a cache
+        cached = None
+    if cached is not None and cached.about.get("key") == key_of(here):
+        return cached
     return bundled_profile(min(max(sys.version_info[1], OLDEST), NEWEST))
+
+
+def foreign_note(profile: Profile) -> str:
+    """What to say of a profile that was measured on another interpreter than this one; "" of this one's or a merged."""
+    measured = (profile.about.get("implementation"), profile.about.get("minor"))
+    here = (platform.python_implementation(), ".".join(platform.python_version_tuple()[:2]))
+    if measured == here or not all(measured):
+        return ""
+    return f"note: profile {profile.name} was measured on {' '.join(map(str, measured))}; this is {' '.join(here)}"
 
 
 def named_profile(name: str) -> Profile:

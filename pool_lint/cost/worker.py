@@ -78,9 +78,11 @@ def async_sample_of(setup: str, stmt: str, tasks: int) -> Sample:
 def minimum_ns(sample: Sample, samples: int, sample_ns: float) -> float:
     """Return the least nanoseconds of one turn."""
     count = 64  # a fresh class is slow for its first constructions
-    if sample(1) > sample_ns / 20:
+    taken = sample(1)
+    if taken > sample_ns * 4:
+        return min(taken, sample(1), sample(1))
+    if taken > sample_ns / 20:
         count = 1
-    taken = 0.0
     while count < 1 << 22:
         # one preempted sample would pick far too few turns: the least of three tells
         taken = min(sample(count) for _ in range(3))
@@ -88,8 +90,7 @@ def minimum_ns(sample: Sample, samples: int, sample_ns: float) -> float:
             break
         count = count * 4 if taken < sample_ns / 100 else int(count * sample_ns / 5 / taken) + 1
     count = max(1, int(count * sample_ns / max(taken, 1.0)))
-    few = samples if taken < sample_ns * 4 else 3
-    return min(sample(count) for _ in range(few)) / count
+    return min(sample(count) for _ in range(samples)) / count
 
 
 def contended(setup: str, stmt: str, each: str, threads: int) -> tuple[float, float]:
@@ -164,8 +165,8 @@ def _task(task: dict[str, Any], job: dict[str, Any], empty: float, key: str, con
     kind, setup, stmt = task["kind"], task["setup"], task["stmt"]
     per: float = task.get("per", 1)
     if kind == "threads":
-        # many threads vary most: the better of two windows
-        windows = 2 if task["threads"] > FEW_THREADS else 1
+        # many threads vary most: the better of several windows
+        windows = job.get("windows", 1) if task["threads"] > FEW_THREADS else 1
         value, switches = min(contended(setup, stmt, task.get("each", ""), task["threads"]) for _ in range(windows))
         if switches > CONVOY_SWITCHES:
             convoys.append(key)

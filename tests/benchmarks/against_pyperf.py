@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pool_lint.cost.bench import Effort, calibrate
+from pool_lint.cost.bench import Effort, calibrate, facts_of
 from pool_lint.cost.statements import CONSTRUCTORS
 
 STATEMENTS = (
@@ -35,7 +35,7 @@ def pyperf_ns(statement: str) -> float:
 
 
 def main() -> None:
-    profile = calibrate(sys.executable, Effort(3, 10, 1e6, (1,), ("bare",)), 1)
+    profile = calibrate(facts_of(sys.executable), Effort(3, 10, 1e6, (1,), ("bare",)), 1)
     close = 0
     for statement in STATEMENTS:
         cost = profile.costs[f"new/{statement}"]

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from pool_lint import ir
 from pool_lint.catalog.load import load_catalog
-from pool_lint.cost.bench import FULL, calibrate
+from pool_lint.cost.bench import FULL, calibrate, facts_of
 from pool_lint.cost.predict import Predictor, UnknownCostError
 from pool_lint.cost.profile import named_profile
 from pool_lint.cost.worker import minimum_ns, sample_of
@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--package", action="append", default=[])
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
-    profile = named_profile(arguments.profile) if arguments.profile else calibrate(sys.executable, FULL, 8)
+    profile = named_profile(arguments.profile) if arguments.profile else calibrate(facts_of(sys.executable), FULL, 8)
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, _stop)
     rows = []

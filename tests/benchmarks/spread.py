@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from pool_lint.cost.bench import FULL, QUICK, calibrate
+from pool_lint.cost.bench import FULL, QUICK, calibrate, facts_of
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -31,11 +31,12 @@ def main() -> None:
     arguments = parser.parse_args()
     hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(arguments.hogs)]
     profiles, seconds = [], []
+    facts = facts_of(sys.executable)
     used = os.times()
     try:
         for _ in range(arguments.runs):
             start = time.perf_counter()
-            profiles.append(calibrate(sys.executable, QUICK if arguments.quick else FULL, 8))
+            profiles.append(calibrate(facts, QUICK if arguments.quick else FULL, 8))
             seconds.append(time.perf_counter() - start)
     finally:
         for hog in hogs:
