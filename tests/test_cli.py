@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from conftest import LEAK, heads
 
-from pool_lint.cli import Selection, main
+from pool_lint.cli import main
+from pool_lint.commands.selection import Selection
 from pool_lint.finding import OFF_BY_DEFAULT
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ ROWS = (
     {"prefilter"},
     {"engine", "emit", "noqa"},
     {"calibrate"},
+    {"commands"},
     {"plugin", "cli"},
 )
 ROW = {name: number for number, row in enumerate(ROWS) for name in row}

@@ -1,0 +1,61 @@
+"""``pool-lint rules`` and ``libraries``: what is reported, and about which pools."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from pool_lint.commands.base import CLEAN, Command
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--markdown", action="store_true", help="as the table in the README")
+
+
+def _rules(arguments: argparse.Namespace) -> int:
+    from pool_lint.rules import load_rules  # noqa: PLC0415 - rules load the analysis
+
+    rows = [(rule.code, rule.name, rule.doc.partition("\n")[0], rule.opt_in) for rule in load_rules()]
+    sys.stdout.write(_markdown(rows) if arguments.markdown else _listing(rows))
+    return CLEAN
+
+
+def _listing(rows: Iterable[tuple[str, str, str, bool]]) -> str:
+    return "".join(
+        f"{code}  {name}{' (opt-in)' if opt_in else ''}\n    {summary}\n" for code, name, summary, opt_in in rows
+    )
+
+
+def _markdown(rows: Iterable[tuple[str, str, str, bool]]) -> str:
+    head = "| code | name | what it reports |\n| --- | --- | --- |\n"
+    return head + "".join(
+        f"| {code} | {name}{' (opt-in)' if opt_in else ''} | {summary} |\n" for code, name, summary, opt_in in rows
+    )
+
+
+def _libraries(arguments: argparse.Namespace) -> int:
+    from pool_lint.catalog.load import load_catalog  # noqa: PLC0415 - only this command lists it
+
+    found: dict[str, tuple[set[str], set[str], set[str]]] = {}
+    for spec in load_catalog().specs:
+        projects, borrows, limits = found.setdefault(spec.library, (set(), set(), set()))
+        projects.update(spec.distributions)
+        borrows.update(form.method for form in spec.borrows if not form.method.startswith("__"))
+        limits.update(bound.param for bound in spec.bounds)
+    rows = [(name, *(", ".join(sorted(part)) for part in parts)) for name, parts in sorted(found.items())]
+    if arguments.markdown:
+        sys.stdout.write("| library | PyPI | borrowed by | bounded by |\n| --- | --- | --- | --- |\n")
+        sys.stdout.writelines(f"| {' | '.join(row)} |\n" for row in rows)
+    else:
+        sys.stdout.writelines(f"{name}: {borrows or '-'}\n" for name, _, borrows, _ in rows)
+    return CLEAN
+
+
+COMMANDS = (
+    Command("rules", "list the rules", _declare, _rules),
+    Command("libraries", "list the libraries whose pools are known", _declare, _libraries),
+)
