@@ -23,6 +23,7 @@ from pool_lint.cost.profile import (
     as_json,
     bundled_profile,
     diff_rows,
+    find_profile,
     key_of,
     load_profile,
     merge_profiles,
@@ -30,6 +31,7 @@ from pool_lint.cost.profile import (
     parse_profile,
     save_profile,
 )
+from pool_lint.cost.worker import facts
 from pool_lint.engine import check_text, explain_cost
 from pool_lint.files import PoolLintError
 from pool_lint.pools.types import Types
@@ -331,5 +333,5 @@ def test_a_profile_of_another_interpreter_is_used_with_a_note(project: Path, poo
     own = f"bundled-3.{min(max(sys.version_info[1], 10), 13)}"
     other = "bundled-3.10" if own != "bundled-3.10" else "bundled-3.13"
     assert "note: profile bundled-3.1" in pool_lint("check", f"--profile={other}", "points.py").stderr
-    if sys.version_info[1] <= 13:
+    if sys.version_info < (3, 14):
         assert pool_lint("check", f"--profile={own}", "points.py").stderr == ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pool_lint.commands.base import complain
 from pool_lint.config import MAY_RAISE, Settings, load_settings, override, override_costs
 from pool_lint.finding import INTERNAL_ERROR, OFF_BY_DEFAULT
 
@@ -59,10 +60,13 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
     settings = override(load_settings(Path.cwd()), arguments.may_raise, None, "--")
     settings = override_costs(settings, arguments.margin, arguments.threads, arguments.profile, "--")
     if settings.profile:
-        from pool_lint.cost.profile import find_profile  # noqa: PLC0415 - not where none is named
+        from pool_lint.cost.profile import find_profile, foreign_note  # noqa: PLC0415 - not where none is named
 
         # what is named is read at once, so that a broken file is said before the first finding
-        find_profile(settings.profile)
+        note = foreign_note(find_profile(settings.profile))
+        # one that a team committed is meant for all interpreters; one that is asked for by name may be a slip
+        if note and arguments.profile:
+            complain(note)
     return settings
 
 
