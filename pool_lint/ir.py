@@ -358,6 +358,7 @@ class Klass:
     decorators: list[Expr]
     body: list[Stmt]
     parent: Function | None
+    metaclass: Expr | None = None
     methods: dict[str, Function] = field(default_factory=dict)
 
 

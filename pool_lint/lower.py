@@ -299,6 +299,9 @@ class _Lowering:
         klass = ir.Klass(
             node.name.value, self._prefix + node.name.value, line, col, bases, decorators, [], self._function
         )
+        for arg in node.keywords:
+            if arg.keyword is not None and arg.keyword.value == "metaclass":
+                klass.metaclass = self.expr(arg.value)
         self._classes.append(klass)
         saved = self._klass, self._prefix
         self._klass, self._prefix = klass, klass.qualname + "."

@@ -225,6 +225,29 @@ def test_a_base_that_is_not_seen_is_unknown() -> None:
         predicted("import elsewhere\n\nclass C(elsewhere.Base):\n    pass\n", "C")
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("class C(ConnectionError):\n    pass\n", "OSError"),
+        ("from their.errors import ValueError\nclass C(ValueError):\n    pass\n", "not seen"),
+        ("from their import types\nclass C(types.Enum):\n    pass\n", "not seen"),
+        ("import enum\nclass C(enum.Enum):\n    A = 1\n", "enumeration"),
+        (
+            "class Meta(type):\n    def __call__(cls):\n        return 1\nclass C(metaclass=Meta):\n    pass\n",
+            "metaclass",
+        ),
+        (
+            "class C:\n    made = 0\n    def __init__(self):\n        C.made += 1\n",
+            "changes a class",
+        ),
+        ("class C:\n    def __init__(self):\n        type(self).last = self\n", "changes a class"),
+    ],
+)
+def test_what_makes_construction_another_thing_is_unknown(text: str, why: str) -> None:
+    with pytest.raises(UnknownCostError, match=why):
+        predicted(text, "C")
+
+
 @pytest.mark.parametrize("minor", [10, 11, 12, 13])
 def test_the_finding_depends_on_the_profile_alone(minor: int) -> None:
     found = findings(Settings(profile=f"bundled-3.{minor}"))

@@ -168,18 +168,32 @@ class Predictor:
                 dotted = self.types.dotted(decorator.func if isinstance(decorator, ir.Call) else decorator)
                 if dotted.rpartition(".")[2] not in _NEUTRAL_DECORATORS:
                     raise UnknownCostError(f"a decorator of '{each.name}' may change how it is constructed")
+            if any(self.types.dotted(base).startswith("enum.") for base in each.bases):
+                raise UnknownCostError(f"'{each.name}' is an enumeration, which is looked up")
+            if each.metaclass is not None and not self._constructs_plainly(each.metaclass, each):
+                raise UnknownCostError(f"the metaclass of '{each.name}' may change how it is constructed")
             if "__setattr__" in each.methods or "__getattribute__" in each.methods:
                 raise UnknownCostError(f"'{each.name}' intercepts its attributes")
             if any(name in each.methods for name in ("__del__", "__init_subclass__")) and "__del__" in each.methods:
                 raise UnknownCostError(f"'{each.name}' has a finalizer")
 
+    def _constructs_plainly(self, metaclass: ir.Expr, klass: ir.Klass) -> bool:
+        """Whether a metaclass leaves ``C()`` to ``type.__call__``."""
+        kind = self.types.of(metaclass, klass.parent)
+        if kind is not None and kind.kind == "class" and kind.klass is not None:
+            unseen = self.types.unseen_bases(kind.klass)
+            return self.types.method(kind.klass, "__call__") is None and set(unseen) <= _PLAIN_METACLASSES
+        return self.types.dotted(metaclass) in _PLAIN_METACLASSES
+
     def _start(self, klass: ir.Klass, mro: Sequence[ir.Klass], bases: Sequence[str], *, has_init: bool) -> Interval:
         known = [base for base in bases if base not in _FREE_BASES]
         for base in known:
-            if base not in _C_BASES and base.rpartition(".")[2] not in _EXCEPTIONS:
+            if base in _CHOOSING_EXCEPTIONS:
+                raise UnknownCostError(f"'{klass.name}' is an OSError, which chooses its class when it is made")
+            if base not in _C_BASES and base not in _EXCEPTIONS:
                 raise UnknownCostError(f"'{klass.name}' has a base that is not seen: {base or 'an expression'}")
-        if any(base.rpartition(".")[2] in _EXCEPTIONS for base in known) or any(
-            self.types.dotted(base).rpartition(".")[2] in _EXCEPTIONS for each in mro for base in each.bases
+        if any(base in _EXCEPTIONS for base in known) or any(
+            _plain_base(self.types.dotted(base)) in _EXCEPTIONS for each in mro for base in each.bases
         ):
             return self.part("exception") + (self.part("call") if has_init else NOTHING)
         for base in known:
@@ -496,6 +510,9 @@ class Predictor:
                 self._attrs[id(own.klass), target.name] = value
             if frame.slots:
                 return base + self.part("slot_store")
+            if own is None and self._is_class(target.value, frame):
+                # the interpreter's caches of the class are void then: every construction is as slow as the first
+                raise UnknownCostError(f"line {target.line}: it changes a class while it constructs")
             many = frame.klass is not None and len(self.types.attrs_of(frame.klass)) > _MANY_ATTRIBUTES
             return base + self.part("attr_store_many" if many else "attr_store")
         if isinstance(target, ir.Sub):
@@ -508,6 +525,14 @@ class Predictor:
                 cost += self._store(item, NO_VALUE, source, frame)
             return cost
         raise UnknownCostError(f"line {target.line}: an assignment that is not followed")
+
+    def _is_class(self, expr: ir.Expr, frame: _Frame) -> bool:
+        if isinstance(expr, ir.Attr) and expr.name == "__class__":
+            return True
+        if isinstance(expr, ir.Call) and isinstance(expr.func, ir.Name) and expr.func.id == "type":
+            return True
+        kind = self.types.of(expr, frame.function)
+        return kind is not None and kind.kind == "class"
 
     def _is_property(self, klass: ir.Klass, name: str) -> bool:
         return self.types.method(klass, name) is not None
@@ -1004,13 +1029,22 @@ _C_BASES = {
 }  # fmt: skip
 _EXCEPTIONS = frozenset(
     (
-        "Exception", "BaseException", "ValueError", "TypeError", "RuntimeError", "KeyError", "LookupError", "OSError",
+        "Exception", "BaseException", "ValueError", "TypeError", "RuntimeError", "KeyError", "LookupError",
         "AttributeError", "NotImplementedError", "ArithmeticError", "AssertionError", "IndexError", "StopIteration",
         "ImportError", "EOFError", "Warning", "UserWarning", "DeprecationWarning", "RuntimeWarning", "SyntaxError",
-        "NameError", "IOError", "FutureWarning", "PendingDeprecationWarning", "ImportWarning", "ResourceWarning",
-        "BytesWarning", "UnicodeError", "ConnectionError", "TimeoutError", "MemoryError", "BufferError",
+        "NameError", "FutureWarning", "PendingDeprecationWarning", "ImportWarning", "ResourceWarning",
+        "BytesWarning", "UnicodeError", "MemoryError", "BufferError",
     )
 )  # fmt: skip
+_CHOOSING_EXCEPTIONS = frozenset(
+    (
+        "OSError", "IOError", "EnvironmentError", "ConnectionError", "TimeoutError", "BlockingIOError",
+        "BrokenPipeError", "ChildProcessError", "ConnectionAbortedError", "ConnectionRefusedError",
+        "ConnectionResetError", "FileExistsError", "FileNotFoundError", "InterruptedError", "IsADirectoryError",
+        "NotADirectoryError", "PermissionError", "ProcessLookupError", "socket.error", "socket.timeout",
+    )
+)  # fmt: skip
+_PLAIN_METACLASSES = frozenset(("type", "abc.ABCMeta"))
 _BUILTINS = {
     "len": "builtin", "isinstance": "isinstance", "issubclass": "isinstance", "hasattr": "getattr",
     "getattr": "getattr", "callable": "builtin", "id": "builtin", "type": "builtin", "bool": "builtin",

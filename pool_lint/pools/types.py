@@ -263,7 +263,7 @@ class Types:
                     out.append(self.dotted(expr) or "")
                 elif kind.kind != "class":
                     out.append(kind.dotted)
-        return [name for name in out if name.rpartition(".")[2] not in _NEUTRAL_BASES]
+        return [name for name in out if name not in _NEUTRAL_BASES]
 
     def method(self, klass: ir.Klass, name: str) -> ir.Function | None:
         """The method of a class or, failing that, of its nearest base in this file."""
@@ -523,7 +523,17 @@ class Types:
 
 
 _SEEN_THROUGH = {"typing.cast": 1, "typing_extensions.cast": 1, "asyncio.wait_for": 0, "asyncio.shield": 0}
-_NEUTRAL_BASES = frozenset(("object", "Protocol", "ABC", "Generic", "NamedTuple", "Enum", "Exception", "TypedDict"))
+_NEUTRAL_BASES = frozenset(
+    f"{module}{name}"
+    for module, names in (
+        ("", ("object", "Exception", "BaseException")),
+        ("abc.", ("ABC",)),
+        ("enum.", ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag")),
+        ("typing.", ("Protocol", "Generic", "NamedTuple", "TypedDict")),
+        ("typing_extensions.", ("Protocol", "Generic", "NamedTuple", "TypedDict")),
+    )
+    for name in names
+)
 _BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
 
 

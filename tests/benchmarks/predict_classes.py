@@ -1,6 +1,6 @@
 """Compare predicted with measured construction costs, over classes of installed modules that no part was fitted to.
 
-usage: predict_classes.py [--profile FILE] [--package NAME ...] [--verbose]
+usage: predict_classes.py [--profile FILE] [--package NAME ...] [--no-stdlib] [--verbose]
 
 Without ``--profile`` a calibration is made first.  Each class that can be constructed without arguments is predicted
 from its source and measured; printed are the share within a factor of two, the share that the model abstains on, and
@@ -64,9 +64,9 @@ PACKAGES = ("rich", "flake8", "pycodestyle", "pyflakes", "libcst", "pip", "setup
 SECONDS = 2
 
 
-def modules_of(packages: list[str]) -> Iterator[ModuleType]:
-    """Import the modules of the standard library and every module of the packages."""
-    names = [name for name in MODULES if name.partition(".")[0] in sys.stdlib_module_names]
+def modules_of(packages: list[str], stdlib: tuple[str, ...]) -> Iterator[ModuleType]:
+    """Import these modules of the standard library and every module of the packages."""
+    names = [name for name in stdlib if name.partition(".")[0] in sys.stdlib_module_names]
     for package in packages:
         with contextlib.suppress(Exception):
             module = importlib.import_module(package)
@@ -106,13 +106,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--profile")
     parser.add_argument("--package", action="append", default=[])
+    parser.add_argument("--no-stdlib", action="store_true", help="the packages alone")
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     profile = named_profile(arguments.profile) if arguments.profile else calibrate(facts_of(sys.executable), FULL, 8)
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, _stop)
     rows = []
-    for module in modules_of(arguments.package or list(PACKAGES)):
+    for module in modules_of(arguments.package or list(PACKAGES), () if arguments.no_stdlib else MODULES):
         try:
             tree = parse(inspect.getsource(module)).tree
         except Exception:  # noqa: BLE001, S112 - no source
