@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pool_lint.catalog.load import parse_pools
 from pool_lint.files import PoolLintError, read_toml
 
 if TYPE_CHECKING:
@@ -65,10 +63,16 @@ def parse_settings(table: Mapping[str, object], where: str) -> Settings:
     """Return the settings of one table; ``where`` names it in errors."""
     for key in table:
         if key not in KEYS:
+            import difflib  # noqa: PLC0415 - only a slip needs it
+
             near = difflib.get_close_matches(key.replace("-", "_"), KEYS, n=1)
             hint = f"; did you mean {near[0]}?" if near else f"; known keys: {', '.join(KEYS)}"
             raise PoolLintError(f"{where}.{key}: unknown key{hint}")
-    models = parse_pools({"pool": table["pool"]}, where) if "pool" in table else ()
+    models: tuple[PoolSpec, ...] = ()
+    if "pool" in table:
+        from pool_lint.catalog.load import parse_pools  # noqa: PLC0415 - few have models, and it takes half the start
+
+        models = parse_pools({"pool": table["pool"]}, where)
     settings = override(Settings(models=models), table.get("may_raise"), table.get("no_raise"), f"{where}.")
     return override_costs(settings, table.get("margin"), table.get("threads"), table.get("profile"), f"{where}.")
 

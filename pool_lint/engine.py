@@ -7,8 +7,9 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from pool_lint.codes import INTERNAL_ERROR
 from pool_lint.files import PoolLintError
-from pool_lint.finding import INTERNAL_ERROR, Finding
+from pool_lint.finding import Finding
 from pool_lint.prefilter import may_have_findings
 
 if TYPE_CHECKING:
@@ -22,34 +23,31 @@ def check_text(text: str, path: str, settings: Settings, tree: ast.AST | None = 
 
     A file with a syntax error has none.  What the analysis could not do is said as POL000.
     """
-    if not may_have_findings(text, settings):
+    if tree is None:
+        tree = _parsed(text)
+    if tree is None or not may_have_findings(text, settings, tree):
         return []
     # libcst costs 0.2 s to import: it is loaded only for files that may have findings.
-    if tree is None and not _is_python(text, None):
-        return []
     if _is_too_long(text):
         return [_gave_up(1, "an expression has more parts than libcst's parser can take")]
     try:
-        return _check(text, path, tree, settings)
+        return _check(text, path, settings)
     except RecursionError:
-        return _with_deep_stack(lambda: _check(text, path, tree, settings))
+        return _with_deep_stack(lambda: _check(text, path, settings))
 
 
-def _check(text: str, path: str, tree: ast.AST | None, settings: Settings) -> list[Finding]:
-    import libcst as cst  # noqa: PLC0415
-
+def _check(text: str, path: str, settings: Settings) -> list[Finding]:
     from pool_lint.analysis import analyse  # noqa: PLC0415
     from pool_lint.rules import load_rules  # noqa: PLC0415
     from pool_lint.source import parse  # noqa: PLC0415
 
     try:
         source = parse(text)
-    except cst.ParserSyntaxError as error:
-        return [_gave_up(error.raw_line, "libcst cannot parse it")] if _is_python(text, tree) else []
     except RecursionError:
         raise
     except Exception as error:  # noqa: BLE001 - the parser's own faults must not take flake8 down
-        return [_gave_up(1, f"parsing failed with {type(error).__name__}")] if _is_python(text, tree) else []
+        line = getattr(error, "raw_line", 1)
+        return [_gave_up(line, f"libcst cannot parse it ({type(error).__name__})")]
     try:
         module = analyse(source, settings, path)
         findings = {finding for rule in load_rules() for finding in rule.check(module)}
@@ -121,12 +119,9 @@ def _gave_up(line: int, why: str) -> Finding:
     return Finding(max(line, 1), 0, INTERNAL_ERROR, f"not analysed: {why}")
 
 
-def _is_python(text: str, tree: ast.AST | None) -> bool:
-    """Whether this interpreter can parse what libcst could not."""
-    if tree is not None:
-        return True
+def _parsed(text: str) -> ast.AST | None:
+    """The tree of a text, as this interpreter parses it; None where it cannot."""
     try:
-        ast.parse(text)
+        return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+        return None

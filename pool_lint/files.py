@@ -6,8 +6,6 @@ import io
 import tokenize
 from typing import TYPE_CHECKING
 
-import tomli
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -18,6 +16,8 @@ class PoolLintError(Exception):
 
 def read_toml(path: Path) -> dict[str, object]:
     """Return the parsed TOML file at ``path``."""
+    import tomli  # noqa: PLC0415 - flake8 starts the plugin where there is no such file too
+
     try:
         return tomli.loads(path.read_bytes().decode())
     except OSError as error:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 from flake8.exceptions import ExecutionError
 
 from pool_lint import __version__
+from pool_lint.codes import OFF_BY_DEFAULT
 from pool_lint.config import MAY_RAISE, Settings, load_settings, override, override_costs
 from pool_lint.files import PoolLintError
-from pool_lint.finding import OFF_BY_DEFAULT
 
 if TYPE_CHECKING:
     import argparse

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 # A borrow method, and the methods that, given the object, return it.  The pair alone is evidence.
 PAIRS: dict[str, frozenset[str]] = {
     "getconn": frozenset(("putconn",)),
@@ -28,8 +30,28 @@ PAIRS: dict[str, frozenset[str]] = {
     "rent": frozenset(("return_", "give_back")),
 }
 
-# How the names of methods that lend begin, as a part of a regular expression.
-LENDING = (
-    r"_*(?:try_?)?(?:acquire|borrow|check_?out|lease|allocate|obtain|rent|take|claim|reserve|lend|get|connection|client|"
-    r"session|connect|open)"
+# Names of functions that take out of, or put into, what may be a pool: evidence where nothing better is known.
+BORROWING = re.compile(
+    r"^_*(?:try_?)?(?:acquire|borrow|check_?out|lease|allocate|alloc|obtain|rent|take|claim|reserve|lend|grab|hire|"
+    r"get_?conn|get_?connection|get_?client|get_?session|get_?resource|get_?object|connection|client|session|"
+    r"fetch_?connection|pop_?connection|get|open)(?:_|$|\w*)"
+)
+RETURNING = re.compile(
+    r"^_*(?:release|give|give_?back|check_?in|return|put_?back|put_?conn|restore|recycle|replace|free|dealloc|deallocate|"
+    r"repool|requeue|hand_?back|bring_?back|surrender|yield_?back|drop|relinquish|reclaim|finish|done|unlease|end|take_?back|"
+    r"put_?connection|put_?client|put_?session|put_?resource|put_?object|put_?idle|back)(?:_\w*|$|[a-z]*)"
+)
+LENDING_METHOD = re.compile(
+    r"^_*(?:try_?)?(?:acquire|borrow|check_?out|lease|allocate|alloc|obtain|rent|take|claim|reserve|lend|grab|hire|"
+    r"get_?(?:conn|connection|client|session|resource|object|worker|channel))(?:_|$|\w*)"
+)
+FILLING = re.compile(
+    r"^_*(?:__init__|__post_init__|__aenter__|__enter__|__new__|a?init\w*|start\w*|fill\w*|open\w*|connect\w*|setup\w*|set_up|"
+    r"set_?up\w*|populate\w*|prepare\w*|warm\w*|boot\w*|create\w*|grow\w*|make\w*|build\w*|refill\w*|prefill\w*|load\w*|"
+    r"initiali[sz]e\w*|preload\w*|spawn\w*|__await__|_run|run|main|add_\w*|_add\w*|ensure\w*|on_start\w*|launch\w*)$"
+)
+# The name of a method that hands out what a permit or a count stands for.
+LENDING_NAME = re.compile(
+    r"^_*(?:try_?)?(?:(?:acquire|borrow|check_?out|lease|allocate|obtain|rent|take|claim|reserve|lend)(?:_\w+)?|get|"
+    r"get_?\w*(?:conn|connection|client|session|resource|object|channel|worker)|connection|client|session|connect|open)$"
 )

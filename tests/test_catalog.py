@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from pool_lint.catalog.load import (
 )
 from pool_lint.catalog.schema import READERS, RESETS
 from pool_lint.catalog.spec import Catalog, PoolSpec, TakeForm
+from pool_lint.catalog.words import WORDS, words_of
 from pool_lint.files import PoolLintError
 
 if TYPE_CHECKING:
@@ -122,6 +124,10 @@ def test_bounds_name_what_makes_the_pool(spec: PoolSpec) -> None:
 
 def test_the_prebuilt_file_is_current() -> None:
     assert PREBUILT.read_text(encoding="utf-8") == prebuild(), "run python -m pool_lint.catalog"
+
+
+def test_the_words_of_the_prefilter_are_current() -> None:
+    assert json.loads(WORDS.read_text(encoding="utf-8")) == words_of(load_catalog()), "run python -m pool_lint.catalog"
 
 
 def test_a_stale_prebuilt_file_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ import pytest
 from conftest import LEAK, heads
 
 from pool_lint.cli import main
+from pool_lint.codes import OFF_BY_DEFAULT
 from pool_lint.commands.selection import Selection
-from pool_lint.finding import OFF_BY_DEFAULT
 
 if TYPE_CHECKING:
     from pathlib import Path

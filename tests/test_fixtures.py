@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import tomli
 
+from pool_lint.codes import INTERNAL_ERROR, OFF_BY_DEFAULT
 from pool_lint.config import Settings, parse_settings
 from pool_lint.emit.text import emit
 from pool_lint.engine import check_text
 from pool_lint.files import read_source
-from pool_lint.finding import INTERNAL_ERROR, OFF_BY_DEFAULT, Finding
 from pool_lint.prefilter import may_have_findings
+
+if TYPE_CHECKING:
+    from pool_lint.finding import Finding
 
 ROOT = Path(__file__).parent.parent
 FIXTURES = sorted((ROOT / "fixtures").rglob("*.py"))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from conftest import LEAK, heads
 
+from pool_lint.codes import INTERNAL_ERROR
 from pool_lint.config import Settings
 from pool_lint.engine import check_text
-from pool_lint.finding import INTERNAL_ERROR
 
 if TYPE_CHECKING:
     from pathlib import Path

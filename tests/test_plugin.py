@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from conftest import LEAK
 
-from pool_lint.finding import OFF_BY_DEFAULT
+from pool_lint.codes import OFF_BY_DEFAULT
 
 if TYPE_CHECKING:
     from pathlib import Path

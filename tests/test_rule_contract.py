@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pool_lint.cli import main
+from pool_lint.codes import OFF_BY_DEFAULT
 from pool_lint.config import Settings
 from pool_lint.engine import check_text
-from pool_lint.finding import OFF_BY_DEFAULT
 from pool_lint.rules import load_rules
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pool_lint.codes import INTERNAL_ERROR, OFF_BY_DEFAULT
 from pool_lint.commands.base import complain
 from pool_lint.config import MAY_RAISE, Settings, load_settings, override, override_costs
-from pool_lint.finding import INTERNAL_ERROR, OFF_BY_DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

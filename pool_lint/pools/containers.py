@@ -6,13 +6,13 @@ is not (work queues, run queues, undo stacks, round robins, registries) differs 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, ContainerSpec, PoolSpec, PutForm, ReleaseForm, TakeForm
 from pool_lint.walk import names_read, statement_parts, walk_expressions, walk_statements
+from pool_lint.words import BORROWING, FILLING, LENDING_METHOD, RETURNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,26 +20,6 @@ if TYPE_CHECKING:
     from pool_lint.pools.types import Types
 
 Key = tuple[object, str]
-
-BORROWING = re.compile(
-    r"^_*(?:try_?)?(?:acquire|borrow|check_?out|lease|allocate|alloc|obtain|rent|take|claim|reserve|lend|grab|hire|"
-    r"get_?conn|get_?connection|get_?client|get_?session|get_?resource|get_?object|connection|client|session|"
-    r"fetch_?connection|pop_?connection|get|open)(?:_|$|\w*)"
-)
-RETURNING = re.compile(
-    r"^_*(?:release|give|give_?back|check_?in|return|put_?back|put_?conn|restore|recycle|replace|free|dealloc|deallocate|"
-    r"repool|requeue|hand_?back|bring_?back|surrender|yield_?back|drop|relinquish|reclaim|finish|done|unlease|end|take_?back|"
-    r"put_?connection|put_?client|put_?session|put_?resource|put_?object|put_?idle|back)(?:_\w*|$|[a-z]*)"
-)
-_LENDING = re.compile(
-    r"^_*(?:try_?)?(?:acquire|borrow|check_?out|lease|allocate|alloc|obtain|rent|take|claim|reserve|lend|grab|hire|"
-    r"get_?(?:conn|connection|client|session|resource|object|worker|channel))(?:_|$|\w*)"
-)
-_FILLING = re.compile(
-    r"^_*(?:__init__|__post_init__|__aenter__|__enter__|__new__|a?init\w*|start\w*|fill\w*|open\w*|connect\w*|setup\w*|set_up|"
-    r"set_?up\w*|populate\w*|prepare\w*|warm\w*|boot\w*|create\w*|grow\w*|make\w*|build\w*|refill\w*|prefill\w*|load\w*|"
-    r"initiali[sz]e\w*|preload\w*|spawn\w*|__await__|_run|run|main|add_\w*|_add\w*|ensure\w*|on_start\w*|launch\w*)$"
-)
 
 
 @dataclass(slots=True, eq=False)
@@ -323,7 +303,7 @@ class Containers:
             if captured and self._captured_taken(captured, scope, use):
                 return "given"
         if self._is_made(value, scope):
-            return "made" if scope is None or _FILLING.match(scope.name) or self._builds(scope, use) else "new"
+            return "made" if scope is None or FILLING.match(scope.name) or self._builds(scope, use) else "new"
         return "unknown"
 
     def _captured_taken(self, names: set[str], scope: ir.Function, use: ContainerUse) -> bool:
@@ -442,7 +422,7 @@ class Containers:
         if made:
             if use.given:
                 return not new or not public
-            lends = any(take.function is not None and _LENDING.match(take.function.name) for take in use.takes)
+            lends = any(take.function is not None and LENDING_METHOD.match(take.function.name) for take in use.takes)
             return bool(named) or (not new and bool(returns) and (lends or self._is_called_pool(use)))
         if new or public or use.escapes:
             return False
@@ -470,7 +450,7 @@ class Containers:
         """Whether a function that takes from the container is named as one that lends."""
         takers = {take.function.name for take in use.takes if take.function is not None}
         if isinstance(use.key[0], ir.Klass):
-            takers.update(name for name in use.key[0].methods if _LENDING.match(name))
+            takers.update(name for name in use.key[0].methods if LENDING_METHOD.match(name))
         return any(BORROWING.match(name) for name in takers)
 
     def _given_for_good(self, use: ContainerUse) -> bool:

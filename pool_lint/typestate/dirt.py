@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pool_lint import ir
 from pool_lint.pools import state as known
-from pool_lint.pools.containers import RETURNING
 from pool_lint.typestate.changes import CONTENT, ITEMS, POSITION, TRANSACTION, Change, Home, Path, Reader
 from pool_lint.typestate.follow import EXC, NEXT, Follow, TooComplex
 from pool_lint.typestate.homes import home_of
 from pool_lint.typestate.state import GROUND, HELD, OBJECT, RETURNED, Fact, Place
 from pool_lint.walk import names_read, walk_expressions, walk_statements
+from pool_lint.words import RETURNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

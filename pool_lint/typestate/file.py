@@ -12,7 +12,7 @@ from pool_lint.catalog.spec import Catalog, PoolSpec
 from pool_lint.flow.build import build_cfg
 from pool_lint.flow.cfg import RET, Cfg, Point, Root
 from pool_lint.flow.live import live_roots
-from pool_lint.pools.containers import RETURNING, Containers
+from pool_lint.pools.containers import Containers
 from pool_lint.pools.duck import DuckPools
 from pool_lint.pools.types import Types, decorator_names
 from pool_lint.typestate.exceptions import Exceptions
@@ -34,6 +34,7 @@ from pool_lint.typestate.state import (
 )
 from pool_lint.typestate.summary import Effect, Returned, Summary
 from pool_lint.walk import names_read, path_of, walk_expressions, walk_statements
+from pool_lint.words import LENDING_NAME, RETURNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -234,7 +235,7 @@ class FileAnalysis:
 
     def _hands_out(self, follow: Follow) -> bool:
         """Whether a function gives its caller an object of its own container."""
-        if _LENDING_NAME.match(follow.function.name) and any(site.own and site.transferred for site in follow.sites):
+        if LENDING_NAME.match(follow.function.name) and any(site.own and site.transferred for site in follow.sites):
             return True  # handed out in a wrapper
         return any(
             fact.site != GROUND
@@ -1104,7 +1105,7 @@ class FileAnalysis:
             return False
         if self.is_lender(function):
             return True
-        if function.is_generator or not self._returns_something(function) or not _LENDING_NAME.match(function.name):
+        if function.is_generator or not self._returns_something(function) or not LENDING_NAME.match(function.name):
             return False
         return any(
             self.releases_permit(method, path)
@@ -1166,7 +1167,7 @@ class FileAnalysis:
         if self.is_lender(function):
             return lowered and compared
         # Plenty of things are counted; a pool's borrow method is known by its name.
-        lends = bool(_LENDING_NAME.match(function.name)) and compared
+        lends = bool(LENDING_NAME.match(function.name)) and compared
         return lends and (lowered or (here and self.owns_container(owner)))
 
     def owns_container(self, klass: ir.Klass) -> bool:
@@ -1269,10 +1270,6 @@ _LONGEST = 6
 _OF_SELF = 2  # the length of the place of an attribute of self: ("self", ".attr")
 _WITH_DEFAULT = 2  # the arguments of get(key, default)
 _ORDERING = frozenset(("<", "<=", ">", ">="))
-_LENDING_NAME = re.compile(
-    r"^_*(?:try_?)?(?:(?:acquire|borrow|check_?out|lease|allocate|obtain|rent|take|claim|reserve|lend)(?:_\w+)?|get|"
-    r"get_?\w*(?:conn|connection|client|session|resource|object|channel|worker)|connection|client|session|connect|open)$"
-)
 _PLAIN_DECORATORS = frozenset(
     ("staticmethod", "classmethod", "property", "override", "abstractmethod", "final", *_LENDERS)
 )
