@@ -470,18 +470,17 @@ class Dirt:
 
     def _make_graph(self, function: ir.Function, place: Place | None, spec: PoolSpec | None) -> Graph | None:
         cfg = self.file.cfg(function)
-        if place is None or spec is None:
-            outcome = self.file.outcome(function)
-            if outcome is None:
-                return None
-            follow = Follow(self.file, cfg, lenient=outcome.follow.lenient)
-        else:
-            follow = Follow(self.file, cfg, entries=[(place, spec)])
-        follow.edges = []
         try:
-            follow.run()
+            if place is None or spec is None:
+                outcome = self.file.outcome(function)
+                if outcome is None:
+                    return None
+                follow = self.file.follow(cfg, lenient=outcome.follow.lenient, edges=True)
+            else:
+                follow = self.file.follow(cfg, entries=[(place, spec)], edges=True)
         except TooComplex:
             return None
+        assert follow.edges is not None
         after: dict[Node, list[tuple[str, Node]]] = {}
         for index, fact, way, target, settled in follow.edges:
             after.setdefault((index, fact), []).append((way, (target, settled)))

@@ -16,7 +16,7 @@ from pool_lint.pools.containers import Containers
 from pool_lint.pools.duck import DuckPools
 from pool_lint.pools.types import Types, decorator_names
 from pool_lint.typestate.exceptions import Exceptions
-from pool_lint.typestate.follow import LATER, Follow, TooComplex, tested_paths
+from pool_lint.typestate.follow import ALL, LATER, NOTHING, Follow, TooComplex, tested_paths
 from pool_lint.typestate.resolve import Callee, Resolver
 from pool_lint.typestate.state import (
     AWAITABLE,
@@ -37,7 +37,7 @@ from pool_lint.walk import names_read, path_of, walk_expressions, walk_statement
 from pool_lint.words import LENDING_NAME, RETURNING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pool_lint.config import Settings
 
@@ -97,6 +97,7 @@ class FileAnalysis:
     _effects: dict[tuple[ir.Function, Place, str], Effect] = field(default_factory=dict)
     _return_methods: dict[ir.Function, bool] = field(default_factory=dict)
     _borrowing: dict[ir.Function, bool] = field(default_factory=dict)
+    _known: dict[Cfg, int] = field(default_factory=dict)
     _live: dict[Cfg, list[frozenset[Root]]] = field(default_factory=dict)
     _keys: dict[Cfg, frozenset[tuple[Root, ...]]] = field(default_factory=dict)
     _shapes: dict[ir.Function, tuple[Returned, ...]] = field(default_factory=dict)
@@ -201,11 +202,7 @@ class FileAnalysis:
         self._outcomes[function] = None
         cfg = self.cfg(function)
         try:
-            try:
-                follow = self._followed(cfg, narrow=False)
-            except TooComplex:
-                # Once more with less of what tests tell: only what they tell of the borrowed objects.
-                follow = self._followed(cfg, narrow=True)
+            follow = self._followed(cfg)
         except TooComplex:
             self.gave_up.append(function)
             return None
@@ -214,18 +211,37 @@ class FileAnalysis:
         self._outcomes[function] = outcome
         return outcome
 
-    def _followed(self, cfg: Cfg, *, narrow: bool) -> Follow:
+    def follow(
+        self,
+        cfg: Cfg,
+        *,
+        entries: Sequence[tuple[Place, PoolSpec]] = (),
+        lenient: frozenset[int] = frozenset(),
+        given: tuple[tuple[tuple[Root, ...], str], ...] = (),
+        edges: bool = False,
+    ) -> Follow:
+        """Follow a function with all that tests tell or, where that is too much, with less and less of it."""
+        for known in range(self._known.get(cfg, ALL), NOTHING + 1):
+            follow = Follow(self, cfg, entries=entries, lenient=lenient, given=given, known=known)
+            follow.edges = [] if edges else None
+            try:
+                follow.run()
+            except TooComplex:
+                self._known[cfg] = known + 1
+            else:
+                return follow
+        raise TooComplex
+
+    def _followed(self, cfg: Cfg) -> Follow:
         """Run a function; a second time where nothing is returned that unseen functions got."""
-        follow = Follow(self, cfg, narrow=narrow)
-        follow.run()
+        follow = self.follow(cfg)
         again = frozenset(
             site.point
             for site in follow.sites
             if not site.returned and site.kind == "borrow" and (site.unseen or follow.yields)
         )
         if again:
-            follow = Follow(self, cfg, lenient=again, narrow=narrow)
-            follow.run()
+            follow = self.follow(cfg, lenient=again)
         return follow
 
     def _keep_attr_sites(self, follow: Follow) -> None:
@@ -483,9 +499,8 @@ class FileAnalysis:
 
     def _effect(self, function: ir.Function, place: Place, spec: PoolSpec) -> Effect:
         cfg = self.cfg(function)
-        follow = Follow(self, cfg, entries=[(place, spec)])
         try:
-            follow.run()
+            follow = self.follow(cfg, entries=[(place, spec)])
         except TooComplex:
             return Effect(unseen=True)
         outcomes: set[str] = set()
@@ -563,9 +578,8 @@ class FileAnalysis:
 
     def releases_none(self, function: ir.Function, param: str) -> bool:
         """Whether a helper gives its parameter back even if that is None."""
-        follow = Follow(self, self.cfg(function), given=(((param,), NONE),))
         try:
-            follow.run()
+            follow = self.follow(self.cfg(function), given=(((param,), NONE),))
         except TooComplex:
             return False
         return any(fault.what == "none" and fault.name == param for fault in follow.faults)
@@ -1194,9 +1208,8 @@ class FileAnalysis:
                 if method is kept.function or not method.params or not self._releases_attr(method, kept.attr):
                     continue
                 place: Place = (method.params[0].name, "." + kept.attr)
-                follow = Follow(self, self.cfg(method), entries=[(place, kept.site.spec)])
                 try:
-                    follow.run()
+                    follow = self.follow(self.cfg(method), entries=[(place, kept.site.spec)])
                 except TooComplex:
                     continue
                 # A method that first asserts its own state is not taken to fail there.

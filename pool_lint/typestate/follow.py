@@ -56,7 +56,11 @@ Out = tuple[str, Fact]
 LATER = ".later"
 NEXT, ALT, EXC = "next", "alt", "exc"
 USED = "+used"
-_MOST_FACTS = 40_000
+# How many facts one run may meet: so many, and so many more at each point.  The largest function of the fixtures,
+# where all that tests tell is followed, meets nine at a point.
+_MOST_FACTS = 4_000
+_MOST_AT_A_POINT = 20
+ALL, OF_HANDLES, NOTHING = range(3)
 _MOST_ENVIRONMENTS = 16
 # Parts of an element that are told apart: of what is put into a container, longer paths are forgotten.
 _DEEPEST = 3
@@ -93,8 +97,8 @@ class Follow:
 
     ``entries`` are places that hold an object when the function begins (to learn what it does with them);
     ``lenient`` are the points whose objects are given up when an unseen function gets them.
-    ``plain`` leaves out what tests tell: enough to see how a function ends.  ``narrow`` keeps only what they tell of
-    borrowed objects.  ``given`` is what is known at the start.
+    ``plain`` looks at no handle: enough to see how a function ends.  ``known`` says what is kept of what tests tell:
+    ``ALL``, what they tell ``OF_HANDLES``, or ``NOTHING``.  ``given`` is what is known at the start.
     """
 
     def __init__(
@@ -105,7 +109,7 @@ class Follow:
         lenient: frozenset[int] = frozenset(),
         *,
         plain: bool = False,
-        narrow: bool = False,
+        known: int = ALL,
         given: tuple[tuple[tuple[Root, ...], str], ...] = (),
     ) -> None:
         self.file = file
@@ -126,8 +130,9 @@ class Follow:
         self._live = file.live(cfg)
         self._entries = list(entries)
         self.keys = frozenset[tuple[Root, ...]]() if plain else file.keys(cfg) | {key for key, _ in given}
-        if narrow:
-            self.keys = frozenset((name,) for name in file.handle_names(self.function))
+        if known != ALL:
+            names = file.handle_names(self.function) if known == OF_HANDLES else ()
+            self.keys = frozenset((name,) for name in names)
         self._given = given
         self._environments: dict[int, int] = {}
         self._greenlets = file.greenlets
@@ -139,7 +144,7 @@ class Follow:
         self._used = False
         self.pool_words: dict[str, Place] = {}
         self._pool_names = frozenset[str]() if plain else file.pool_names(self.function)
-        self.keys |= {(name,) for name in self._pool_names} if self._pool_names else set()
+        self.keys |= {(name,) for name in self._pool_names} if self._pool_names and known != NOTHING else set()
         self._quiet_items = file.release_receivers(cfg)
         self.handles = file.handle_names(self.function)
 
@@ -158,6 +163,7 @@ class Follow:
             work.append((self.cfg.entry, fact))
         parents = self.parents
         points = self.points
+        most = _MOST_FACTS + _MOST_AT_A_POINT * len(points)
         while work:
             index, fact = work.popleft()
             point = points[index]
@@ -177,7 +183,7 @@ class Follow:
                 if key not in parents:
                     parents[key] = (index, fact, way)
                     work.append(key)
-            if len(parents) > _MOST_FACTS:
+            if len(parents) > most:
                 raise TooComplex
 
     def _leave(self, index: int, point: Point, fact: Fact) -> Iterator[tuple[int, str, Fact]]:
