@@ -2,7 +2,8 @@
 
 flake8 hands the ast tree over, and libcst's parser takes ten times as long as Python's.  Where the two trees part,
 this module follows libcst: the inside of parentheses begins a tuple or a generator, `ast` joins what stands in
-several string literals, and its columns are bytes.  The source text is asked only about those places.
+several string literals, and its columns are bytes.  The source text is asked only about those places.  One thing
+libcst does is not followed: it drops a form feed in front of a statement, which here counts as a column.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 from pool_lint import ir
 from pool_lint.literals import Field, Text, after_blank, pieces, string_value
 from pool_lint.lowering import Lowering
+from pool_lint.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,39 +34,12 @@ def lower_ast(tree: ast.Module, text: str) -> ir.ModuleTree:
     return _Lowering(text).module(tree)
 
 
-class _Text:
-    """The source, for the places where the ast tree does not say enough."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._starts: list[int] = []
-
-    def offset(self, line: int, col: int) -> int:
-        """Return the offset of a place; its column counts characters."""
-        if not self._starts:
-            self._starts = [0, *(end.end() for end in _LINE_END.finditer(self.text))]
-        return self._starts[line - 1] + col
-
-    def place(self, offset: int) -> tuple[int, int]:
-        """Return line and column of an offset."""
-        self.offset(1, 0)
-        line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1]
-
-    def wide_lines(self) -> dict[int, bytes]:
-        """Return the lines on which bytes and characters do not count the same."""
-        if self.text.isascii():
-            return {}
-        lines = enumerate(_LINE_END.split(self.text), 1)
-        return {number: line.encode("utf-8", "surrogatepass") for number, line in lines if not line.isascii()}
-
-
 class _Lowering(Lowering[ast.expr, "list[ast.stmt]"]):
     def __init__(self, text: str) -> None:
         super().__init__()
         self._text = text
-        self._source = _Text(text)
-        self._wide = self._source.wide_lines()
+        self._places = Places(text)
+        self._wide = self._places.wide
 
     def module(self, tree: ast.Module) -> ir.ModuleTree:
         body = self._suite(tree.body)
@@ -73,24 +47,18 @@ class _Lowering(Lowering[ast.expr, "list[ast.stmt]"]):
 
     # Places.
 
-    def _column(self, line: int, col: int) -> int:
-        """Return the column in characters of one in bytes."""
-        if line in self._wide:
-            return len(self._wide[line][:col].decode("utf-8", "surrogatepass"))
-        return col
-
     def _start(self, node: ast.expr) -> int:
-        return self._source.offset(node.lineno, self._column(node.lineno, node.col_offset))
+        return self._places.offset(node.lineno, self._places.column(node.lineno, node.col_offset))
 
     def _end(self, node: ast.expr | ast.stmt) -> int:
         line, col = node.end_lineno, node.end_col_offset
         assert line is not None
         assert col is not None
-        return self._source.offset(line, self._column(line, col))
+        return self._places.offset(line, self._places.column(line, col))
 
     def _inside(self, line: int, col: int) -> tuple[int, int]:
         """Return the place of the first token after the bracket at a place."""
-        return self._source.place(after_blank(self._text, self._source.offset(line, col) + 1))
+        return self._places.place(after_blank(self._text, self._places.offset(line, col) + 1))
 
     def _is_bare(self, node: ast.Tuple) -> bool:
         """Whether a tuple has no parentheses of its own."""
@@ -121,7 +89,7 @@ class _Lowering(Lowering[ast.expr, "list[ast.stmt]"]):
                 raise AssertionError(type(stmt))
             line, col = stmt.lineno, stmt.col_offset
             if line in self._wide:
-                col = self._column(line, col)
+                col = self._places.column(line, col)
             out.append(method(self, stmt, line, col))
         return out
 
@@ -154,12 +122,12 @@ class _Lowering(Lowering[ast.expr, "list[ast.stmt]"]):
         return ir.Assert(line, col, self.expr(node.test), self.expr(node.msg) if node.msg is not None else None)
 
     def _del(self, node: ast.Delete, line: int, col: int) -> ir.Stmt:
-        targets: Sequence[ast.expr] = node.targets
+        targets = node.targets
         only = targets[0]
         # one tuple or list is what `del` deletes the elements of, unless it is the element of a tuple itself
         if len(targets) == 1 and isinstance(only, (ast.Tuple, ast.List)) and not self._has_comma(only, node):
             targets = only.elts
-        lowered = [self._element(target) for target in targets]
+        lowered = self._elements(targets)
         for target in lowered:
             self._bind_target(target)
         return ir.Del(line, col, lowered)
@@ -194,7 +162,7 @@ class _Lowering(Lowering[ast.expr, "list[ast.stmt]"]):
         links: list[tuple[int, int, ast.expr, list[ast.stmt]]] = [(line, col, node.test, node.body)]
         while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
             node = node.orelse[0]
-            links.append((node.lineno, self._column(node.lineno, node.col_offset), node.test, node.body))
+            links.append((node.lineno, self._places.column(node.lineno, node.col_offset), node.test, node.body))
         return self._if_of(links, node.orelse)
 
     def _while(self, node: ast.While, line: int, col: int) -> ir.Stmt:
@@ -211,7 +179,7 @@ class _Lowering(Lowering[ast.expr, "list[ast.stmt]"]):
         handlers = [
             self._handler_of(
                 handler.lineno,
-                self._column(handler.lineno, handler.col_offset),
+                self._places.column(handler.lineno, handler.col_offset),
                 handler.type,
                 handler.name,
                 handler.body,
@@ -250,14 +218,14 @@ class _Lowering(Lowering[ast.expr, "list[ast.stmt]"]):
 
     def _case_line(self, pattern: ast.pattern, before: ast.expr | ast.stmt) -> int:
         """Return the line of a ``case``, whose place is not in the ast tree; ``before`` is what ends ahead of it."""
-        start = self._source.offset(pattern.lineno, 0)
-        end = start + self._column(pattern.lineno, pattern.col_offset)
+        start = self._places.offset(pattern.lineno, 0)
+        end = start + self._places.column(pattern.lineno, pattern.col_offset)
         if _CASE.match(self._text, start, end) is not None:
             return pattern.lineno
         # the pattern begins on a line below the word, in parentheses
         between = _BEFORE_CASE.match(self._text, self._end(before))
         assert between is not None
-        return self._source.place(between.end())[0]
+        return self._places.place(between.end())[0]
 
     def _pattern(self, node: ast.pattern, values: list[ir.Expr], binds: list[str]) -> None:
         if isinstance(node, ast.MatchValue):
@@ -310,7 +278,7 @@ class _Lowering(Lowering[ast.expr, "list[ast.stmt]"]):
     def expr(self, node: ast.expr) -> ir.Expr:
         line, col = node.lineno, node.col_offset
         if line in self._wide:
-            col = self._column(line, col)
+            col = self._places.column(line, col)
         method = _EXPRESSIONS.get(type(node))
         if method is None:
             raise AssertionError(type(node))
@@ -340,13 +308,13 @@ class _Lowering(Lowering[ast.expr, "list[ast.stmt]"]):
         return parts[0] if len(parts) == 1 else ir.Op(line, col, parts, "fstring")
 
     def _piece(self, piece: Piece, fields: Iterator[ast.FormattedValue]) -> ir.Expr:
-        line, col = self._source.place(piece.start)
+        line, col = self._places.place(piece.start)
         if not piece.is_formatted:
             return ir.Const(line, col, string_value(self._text[piece.start : piece.end]))
         parts: list[ir.Expr] = []
         for part in piece.parts:
             if isinstance(part, Text):
-                parts.append(ir.Const(*self._source.place(part.start), part.value))
+                parts.append(ir.Const(*self._places.place(part.start), part.value))
             else:
                 field = next(fields)
                 parts.append(self._field(part, field.value))
@@ -360,8 +328,8 @@ class _Lowering(Lowering[ast.expr, "list[ast.stmt]"]):
             return self.expr(value)
         # Before Python 3.12 the places inside f-strings are wrong where they span lines or nest: parsed again.
         parsed = ast.parse(f"({self._text[field.start : field.end]})", mode="eval").body
-        line, col = self._source.place(field.start)
-        shift = len(self._text[field.start - col : field.start].encode("utf-8", "surrogatepass")) - 1
+        line, col = self._places.place(field.start)
+        shift = len(self._text[field.start - col : field.start].encode()) - 1
         for node in ast.walk(parsed):
             if isinstance(node, (ast.expr, ast.keyword, ast.arg)):
                 node.col_offset += shift if node.lineno == 1 else 0
@@ -392,25 +360,32 @@ class _Lowering(Lowering[ast.expr, "list[ast.stmt]"]):
     def _starred(self, node: ast.Starred, line: int, col: int) -> ir.Expr:
         return ir.Star(line, col, self.expr(node.value))
 
-    def _element(self, node: ast.expr) -> ir.Expr:
-        """Return an element or argument; one with a star begins where its value does."""
-        if isinstance(node, ast.Starred):
-            value = self.expr(node.value)
-            return ir.Star(value.line, value.col, value)
-        return self.expr(node)
+    def _elements(self, nodes: list[ast.expr]) -> list[ir.Expr]:
+        """Return elements or arguments; one with a star begins where its value does."""
+        expr = self.expr
+        return [expr(node) if not isinstance(node, ast.Starred) else self._star(node) for node in nodes]
+
+    def _star(self, node: ast.Starred) -> ir.Expr:
+        value = self.expr(node.value)
+        return ir.Star(value.line, value.col, value)
 
     def _call(self, node: ast.Call, line: int, col: int) -> ir.Expr:
         func = self.expr(node.func)
+        if node.keywords and node.args and isinstance(node.args[-1], ast.Starred):
+            return self._mixed_call(node, line, col, func)
+        args = self._elements(node.args)
+        return ir.Call(line, col, func, args, [(keyword.arg, self.expr(keyword.value)) for keyword in node.keywords])
+
+    def _mixed_call(self, node: ast.Call, line: int, col: int, func: ir.Expr) -> ir.Expr:
+        """Return a call in which a starred argument may follow a keyword: lowered in the order of the source."""
         args: list[ir.Expr] = []
         keywords: list[tuple[str | None, ir.Expr]] = []
         given: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
-        if node.keywords and node.args and isinstance(node.args[-1], ast.Starred):  # it may stand after a keyword
-            given.sort(key=lambda arg: (arg.lineno, arg.col_offset))
-        for arg in given:
+        for arg in sorted(given, key=lambda arg: (arg.lineno, arg.col_offset)):
             if isinstance(arg, ast.keyword):
                 keywords.append((arg.arg, self.expr(arg.value)))
             else:
-                args.append(self._element(arg))
+                args.extend(self._elements([arg]))
         return ir.Call(line, col, func, args, keywords)
 
     def _await(self, node: ast.Await, line: int, col: int) -> ir.Expr:
@@ -456,13 +431,13 @@ class _Lowering(Lowering[ast.expr, "list[ast.stmt]"]):
     def _tuple(self, node: ast.Tuple, line: int, col: int) -> ir.Expr:
         if not self._is_bare(node):
             line, col = self._inside(line, col)
-        return ir.Seq(line, col, "tuple", [self._element(element) for element in node.elts])
+        return ir.Seq(line, col, "tuple", self._elements(node.elts))
 
     def _list(self, node: ast.List, line: int, col: int) -> ir.Expr:
-        return ir.Seq(line, col, "list", [self._element(element) for element in node.elts])
+        return ir.Seq(line, col, "list", self._elements(node.elts))
 
     def _set(self, node: ast.Set, line: int, col: int) -> ir.Expr:
-        return ir.Seq(line, col, "set", [self._element(element) for element in node.elts])
+        return ir.Seq(line, col, "set", self._elements(node.elts))
 
     def _dict(self, node: ast.Dict, line: int, col: int) -> ir.Expr:
         expr = self.expr
@@ -528,7 +503,6 @@ def _whole_names(pattern: ast.pattern) -> list[str]:
     return names
 
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _FIELDS_ARE_PLACED = sys.version_info >= (3, 12)
 # What may stand between the subject, or a body, and the ``case`` after it.
 _BEFORE_CASE = re.compile(r"(?:[ \t\f\r\n\\),:;]|#[^\r\n]*)*")

@@ -35,10 +35,7 @@ def differences(a: ir.ModuleTree, b: ir.ModuleTree) -> Iterator[str]:
             todo.extend((f"{path}[{n}]", left[n], right[n]) for n in reversed(range(len(left))))
         elif isinstance(left, dict) and isinstance(right, dict) and list(left) == list(right):
             todo.extend((f"{path}[{key!r}]", left[key], right[key]) for key in reversed(list(left)))
-        # complex numbers and floats by their text: -0.0 is not 0.0, and nan is nan
-        elif left != right and repr(left) != repr(right):
-            yield f"{path}: {_shown(left)} / {_shown(right)}"
-        elif isinstance(left, (float, complex)) and repr(left) != repr(right):
+        elif left != right or (isinstance(left, (float, complex)) and repr(left) != repr(right)):  # 0.0 is -0.0
             yield f"{path}: {_shown(left)} / {_shown(right)}"
 
 
