@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,11 +9,15 @@ import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from pool_lint import ir
+from pool_lint.literals import string_value
+from pool_lint.lowering import Lowering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import _GeneratorContextManager
     from typing import Literal
+
+    from pool_lint.lowering import LoopSource, ParamKind, ParamSource
 
 
 class _Marks(CodegenState):
@@ -66,21 +69,15 @@ def lower_module(module: cst.Module) -> ir.ModuleTree:
     return _Lowering(module).module()
 
 
-class _Lowering:
+class _Lowering(Lowering[cst.CSTNode, cst.BaseSuite]):
     def __init__(self, module: cst.Module) -> None:
+        super().__init__()
         state = _Marks(module)
         # libcst has no public hook for cheap positions.
         module._codegen(state)
         self._module = module
         self._marks = state.marks
         self._places = state.places()
-        self._functions: list[ir.Function] = []
-        self._classes: list[ir.Klass] = []
-        self._function: ir.Function | None = None
-        self._klass: ir.Klass | None = None
-        self._prefix = ""
-        self._renamed: list[dict[str, str]] = []
-        self._comprehensions = 0
 
     def module(self) -> ir.ModuleTree:
         body = self._body(self._module.body)
@@ -158,49 +155,23 @@ class _Lowering:
         return ir.Continue(line, col)
 
     def _import(self, node: cst.Import, line: int, col: int) -> ir.Stmt:
-        names = []
-        for alias in node.names:
-            dotted = _dotted(alias.name)
-            if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
-                names.append((dotted, alias.asname.name.value))
-            else:
-                top = dotted.split(".")[0]
-                names.append((top, top))
-        self._bind(*(local for _, local in names))
-        return ir.Import(line, col, names)
+        return self._import_of(line, col, [_alias(alias) for alias in node.names])
 
     def _import_from(self, node: cst.ImportFrom, line: int, col: int) -> ir.Stmt:
         base = "." * len(node.relative) + (_dotted(node.module) if node.module is not None else "")
-        names = []
-        if not isinstance(node.names, cst.ImportStar):
-            for alias in node.names:
-                name = _dotted(alias.name)
-                local = name
-                if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
-                    local = alias.asname.name.value
-                joint = "" if base.endswith(".") else "."
-                names.append((f"{base}{joint}{name}", local))
-        self._bind(*(local for _, local in names))
-        return ir.Import(line, col, names)
+        aliases = node.names if not isinstance(node.names, cst.ImportStar) else ()
+        return self._import_from_of(line, col, base, [_alias(alias) for alias in aliases])
 
     def _global(self, node: cst.Global | cst.Nonlocal, line: int, col: int) -> ir.Stmt:
         names = [item.name.value for item in node.names]
-        if self._function is not None:
-            self._function.outer.update(names)
-        return ir.Global(line, col, names, isinstance(node, cst.Nonlocal))
+        return self._global_of(line, col, names, nonlocal_=isinstance(node, cst.Nonlocal))
 
     def _if(self, node: cst.If, line: int, col: int) -> ir.Stmt:
-        # A long elif chain is a deep tree; it is lowered from its end so that depth costs no recursion.
-        chain = [node]
-        while isinstance(chain[-1].orelse, cst.If):
-            chain.append(chain[-1].orelse)
-        last = chain[-1].orelse
-        lowered = [(link, self.expr(link.test), self._suite(link.body)) for link in chain]
-        orelse = self._suite(last.body) if isinstance(last, cst.Else) else []
-        for link, test, body in reversed(lowered):
-            at = self._at(link)
-            orelse = [ir.If(at[0], at[1], test, body, orelse)]
-        return orelse[0]
+        links: list[tuple[int, int, cst.CSTNode, cst.BaseSuite]] = [(line, col, node.test, node.body)]
+        while isinstance(node.orelse, cst.If):
+            node = node.orelse
+            links.append((*self._at(node), node.test, node.body))
+        return self._if_of(links, node.orelse.body if node.orelse is not None else None)
 
     def _while(self, node: cst.While, line: int, col: int) -> ir.Stmt:
         test, body = self.expr(node.test), self._suite(node.body)
@@ -216,16 +187,12 @@ class _Lowering:
         body = self._suite(node.body)
         handlers = []
         for handler in node.handlers:
-            kind = self.expr(handler.type) if handler.type is not None else None
             name = (
                 handler.name.name.value
                 if handler.name is not None and isinstance(handler.name.name, cst.Name)
                 else None
             )
-            if name is not None:
-                self._bind(name)
-            at = self._at(handler)
-            handlers.append(ir.Handler(at[0], at[1], kind, name, self._suite(handler.body)))
+            handlers.append(self._handler_of(*self._at(handler), handler.type, name, handler.body))
         orelse = self._suite(node.orelse.body) if node.orelse is not None else []
         final = self._suite(node.finalbody.body) if node.finalbody is not None else []
         return ir.Try(line, col, body, handlers, orelse, final, isinstance(node, cst.TryStar))
@@ -282,87 +249,27 @@ class _Lowering:
                     self._pattern(member.value, values, binds)
 
     def _function_def(self, node: cst.FunctionDef, line: int, col: int) -> ir.Stmt:
-        decorators = [self.expr(decorator.decorator) for decorator in node.decorators]
-        self._bind(node.name.value)
-        function = self._make_function(
-            node.name.value, line, col, node.params, node.returns, decorators, is_async=node.asynchronous is not None
-        )
-        self._fill(function, lambda: self._suite(node.body))
-        if function.owner is not None:
-            function.owner.methods[function.name] = function
-        return ir.FuncDef(line, col, function)
-
-    def _class_def(self, node: cst.ClassDef, line: int, col: int) -> ir.Stmt:
-        self._bind(node.name.value)
-        bases = [self.expr(arg.value) for arg in node.bases]
-        decorators = [self.expr(decorator.decorator) for decorator in node.decorators]
-        klass = ir.Klass(
-            node.name.value, self._prefix + node.name.value, line, col, bases, decorators, [], self._function
-        )
-        for arg in node.keywords:
-            if arg.keyword is not None and arg.keyword.value == "metaclass":
-                klass.metaclass = self.expr(arg.value)
-        self._classes.append(klass)
-        saved = self._klass, self._prefix
-        self._klass, self._prefix = klass, klass.qualname + "."
-        klass.body = self._suite(node.body)
-        self._klass, self._prefix = saved
-        return ir.ClassDef(line, col, klass)
-
-    # Functions.
-
-    def _make_function(
-        self,
-        name: str,
-        line: int,
-        col: int,
-        params: cst.Parameters,
-        returns: cst.Annotation | None,
-        decorators: list[ir.Expr],
-        *,
-        is_async: bool,
-    ) -> ir.Function:
-        lowered = [self._param(param, "positional") for param in (*params.posonly_params, *params.params)]
-        if isinstance(params.star_arg, cst.Param):
-            lowered.append(self._param(params.star_arg, "star"))
-        lowered.extend(self._param(param, "keyword") for param in params.kwonly_params)
-        if params.star_kwarg is not None:
-            lowered.append(self._param(params.star_kwarg, "kwargs"))
-        function = ir.Function(
-            name,
-            self._prefix + name,
+        return self._function_of(
             line,
             col,
-            lowered,
-            self.expr(returns.annotation) if returns is not None else None,
-            [],
-            decorators,
-            is_async,
-            self._klass,
-            self._function,
+            node.name.value,
+            _params(node.params),
+            node.returns.annotation if node.returns is not None else None,
+            [decorator.decorator for decorator in node.decorators],
+            node.body,
+            is_async=node.asynchronous is not None,
         )
-        function.assigned.update(param.name for param in lowered)
-        self._functions.append(function)
-        if self._function is not None:
-            self._function.nested.append(function)
-        return function
 
-    def _param(self, node: cst.Param, kind: Literal["positional", "star", "keyword", "kwargs"]) -> ir.Param:
-        annotation = self.expr(node.annotation.annotation) if node.annotation is not None else None
-        default = self.expr(node.default) if node.default is not None else None
-        return ir.Param(node.name.value, annotation, default, kind)
-
-    def _fill(self, function: ir.Function, body: Callable[[], list[ir.Stmt]]) -> None:
-        saved = self._function, self._klass, self._prefix
-        self._function, self._klass, self._prefix = function, None, function.qualname + "."
-        self._renamed.append({param.name: param.name for param in function.params})
-        function.body = body()
-        self._renamed.pop()
-        self._function, self._klass, self._prefix = saved
-
-    def _bind(self, *names: str) -> None:
-        if self._function is not None and self._klass is None:
-            self._function.assigned.update(names)
+    def _class_def(self, node: cst.ClassDef, line: int, col: int) -> ir.Stmt:
+        return self._class_of(
+            line,
+            col,
+            node.name.value,
+            [arg.value for arg in node.bases],
+            [decorator.decorator for decorator in node.decorators],
+            [arg.value for arg in node.keywords if arg.keyword is not None and arg.keyword.value == "metaclass"],
+            node.body,
+        )
 
     # Expressions.
 
@@ -374,36 +281,27 @@ class _Lowering:
         line, col = self._places[at] if at is not None else (0, 0)
         return method(self, node, line, col)
 
-    def _target(self, node: cst.CSTNode) -> ir.Expr:
-        target = self.expr(node)
-        self._bind_target(target)
-        return target
-
-    def _bind_target(self, target: ir.Expr) -> None:
-        if isinstance(target, ir.Name):
-            self._bind(target.id)
-        elif isinstance(target, ir.Seq):
-            for item in target.items:
-                self._bind_target(item)
-        elif isinstance(target, ir.Star):
-            self._bind_target(target.value)
+    def _target_names(self, node: cst.CSTNode) -> list[str]:
+        if isinstance(node, cst.Name):
+            return [node.value]
+        if isinstance(node, (cst.Tuple, cst.List)):
+            return [name for element in node.elements for name in self._target_names(element.value)]
+        if isinstance(node, cst.StarredElement):
+            return self._target_names(node.value)
+        return []
 
     def _name(self, node: cst.Name, line: int, col: int) -> ir.Expr:
         name = node.value
         if name in _CONSTANTS:
             return ir.Const(line, col, _CONSTANTS[name])
-        for scope in reversed(self._renamed):
-            if name in scope:
-                name = scope[name]
-                break
-        return ir.Name(line, col, name)
+        return ir.Name(line, col, self._renamed.get(name, name))
 
     def _literal(self, node: cst.Integer | cst.Float | cst.Imaginary, line: int, col: int) -> ir.Expr:
         return ir.Const(line, col, node.evaluated_value)
 
     def _string(self, node: cst.SimpleString | cst.ConcatenatedString, line: int, col: int) -> ir.Expr:
         if isinstance(node, cst.SimpleString):
-            return ir.Const(line, col, _string_value(node.value))
+            return ir.Const(line, col, string_value(node.value))
         parts: list[ir.Expr] = []
         piece: cst.CSTNode = node
         while isinstance(piece, cst.ConcatenatedString):
@@ -467,57 +365,40 @@ class _Lowering:
         return ir.Await(line, col, self.expr(node.expression))
 
     def _yield(self, node: cst.Yield, line: int, col: int) -> ir.Expr:
-        if self._function is not None:
-            self._function.is_generator = True
         if isinstance(node.value, cst.From):
-            return ir.Yield(line, col, self.expr(node.value.item), delegates=True)
-        return ir.Yield(line, col, self.expr(node.value) if node.value is not None else None, delegates=False)
+            return self._yield_of(line, col, node.value.item, delegates=True)
+        return self._yield_of(line, col, node.value, delegates=False)
 
     def _binary(self, node: cst.BinaryOperation, line: int, col: int) -> ir.Expr:
-        parts: list[ir.Expr] = []
+        operands: list[cst.CSTNode] = []
         left: cst.BaseExpression = node
         while isinstance(left, cst.BinaryOperation):
-            parts.append(self.expr(left.right))
+            operands.append(left.right)
             left = left.left
-        parts.append(self.expr(left))
-        parts.reverse()
-        return ir.Op(line, col, parts, "binary", type(node.operator).__name__)
+        operands.append(left)
+        return self._binary_of(line, col, type(node.operator).__name__, operands)
 
     def _boolean(self, node: cst.BooleanOperation, line: int, col: int) -> ir.Expr:
-        spine: list[cst.BooleanOperation] = []
+        rest: list[tuple[Literal["and", "or"], cst.CSTNode]] = []
         left: cst.BaseExpression = node
         while isinstance(left, cst.BooleanOperation):
-            spine.append(left)
+            rest.append(("and" if isinstance(left.operator, cst.And) else "or", left.right))
             left = left.left
-        result = self.expr(left)
-        for link in reversed(spine):
-            right = self.expr(link.right)
-            result = ir.Bool(line, col, "and" if isinstance(link.operator, cst.And) else "or", result, right)
-        return result
+        return self._boolean_of(line, col, left, reversed(rest))
 
     def _unary(self, node: cst.UnaryOperation, line: int, col: int) -> ir.Expr:
-        value = self.expr(node.expression)
-        if isinstance(node.operator, cst.Not):
-            return ir.Not(line, col, value)
-        if (
-            isinstance(node.operator, cst.Minus)
-            and isinstance(value, ir.Const)
-            and isinstance(value.value, (int, float))
-        ):
-            return ir.Const(line, col, -value.value)
-        return ir.Op(line, col, [value], "unary", type(node.operator).__name__)
+        return self._unary_of(line, col, type(node.operator).__name__, node.expression)
 
     def _compare(self, node: cst.Comparison, line: int, col: int) -> ir.Expr:
-        rights = [(_COMPARISONS[type(part.operator)], self.expr(part.comparator)) for part in node.comparisons]
-        return ir.Compare(line, col, self.expr(node.left), rights)
+        rights = [(_COMPARISONS[type(part.operator)], part.comparator) for part in node.comparisons]
+        return self._compare_of(line, col, node.left, rights)
 
     def _if_exp(self, node: cst.IfExp, line: int, col: int) -> ir.Expr:
         return ir.Cond(line, col, self.expr(node.test), self.expr(node.body), self.expr(node.orelse))
 
     def _walrus(self, node: cst.NamedExpr, line: int, col: int) -> ir.Expr:
         name = node.target.value if isinstance(node.target, cst.Name) else "_"
-        self._bind(name)
-        return ir.Walrus(line, col, name, self.expr(node.value))
+        return self._walrus_of(line, col, name, node.value)
 
     def _tuple(self, node: cst.Tuple, line: int, col: int) -> ir.Expr:
         return ir.Seq(line, col, "tuple", self._elements(node.elements))
@@ -543,40 +424,12 @@ class _Lowering:
         return ir.DictLit(line, col, items)
 
     def _comprehension(self, node: cst.BaseComp, line: int, col: int) -> ir.Expr:
-        self._comprehensions += 1
-        scope: dict[str, str] = {}
-        fors: list[ir.CompFor] = []
-        part: cst.CompFor | None = node.for_in
-        depth = 0
-        while part is not None:
-            iterable = self.expr(part.iter)
-            for name in _target_names(part.target):
-                scope[name] = f"{name}'{self._comprehensions}"
-            if depth == 0:
-                self._renamed.append(scope)
-                depth = 1
-            target = self._target(part.target)
-            ifs = [self.expr(test.test) for test in part.ifs]
-            fors.append(ir.CompFor(target, iterable, ifs, part.asynchronous is not None))
-            part = part.inner_for_in
-        key = self.expr(node.key) if isinstance(node, cst.DictComp) else None
         assert isinstance(node, (cst.DictComp, cst.BaseSimpleComp))
-        elt = self.expr(node.value if isinstance(node, cst.DictComp) else node.elt)
-        self._renamed.pop()
-        return ir.Comp(line, col, _COMPREHENSIONS[type(node)], key, elt, fors)
+        key, elt = (node.key, node.value) if isinstance(node, cst.DictComp) else (None, node.elt)
+        return self._comprehension_of(line, col, _COMPREHENSIONS[type(node)], key, elt, _loops(node.for_in))
 
     def _lambda(self, node: cst.Lambda, line: int, col: int) -> ir.Expr:
-        saved = self._klass
-        self._klass = None
-        function = self._make_function("<lambda>", line, col, node.params, None, [], is_async=False)
-        self._klass = saved
-
-        def body() -> list[ir.Stmt]:
-            value = self.expr(node.body)
-            return [ir.Return(value.line, value.col, value)]
-
-        self._fill(function, body)
-        return ir.Lambda(line, col, function)
+        return self._lambda_of(line, col, _params(node.params), node.body)
 
     def _ellipsis(self, node: cst.Ellipsis, line: int, col: int) -> ir.Expr:
         return ir.Const(line, col, ...)
@@ -591,22 +444,30 @@ def _dotted(node: cst.BaseExpression) -> str:
     return node.value if isinstance(node, cst.Name) else ""
 
 
-def _string_value(source: str) -> object:
-    try:
-        value = ast.literal_eval(source)
-    except (SyntaxError, ValueError):
-        return source
-    return value if isinstance(value, str) else source
+def _alias(node: cst.ImportAlias) -> tuple[str, str | None]:
+    local = node.asname.name if node.asname is not None else None
+    return _dotted(node.name), local.value if isinstance(local, cst.Name) else None
 
 
-def _target_names(node: cst.CSTNode) -> list[str]:
-    if isinstance(node, cst.Name):
-        return [node.value]
-    if isinstance(node, (cst.Tuple, cst.List)):
-        return [name for element in node.elements for name in _target_names(element.value)]
-    if isinstance(node, cst.StarredElement):
-        return _target_names(node.value)
-    return []
+def _params(params: cst.Parameters) -> list[ParamSource[cst.CSTNode]]:
+    found = [_param(param, "positional") for param in (*params.posonly_params, *params.params)]
+    if isinstance(params.star_arg, cst.Param):
+        found.append(_param(params.star_arg, "star"))
+    found.extend(_param(param, "keyword") for param in params.kwonly_params)
+    if params.star_kwarg is not None:
+        found.append(_param(params.star_kwarg, "kwargs"))
+    return found
+
+
+def _param(node: cst.Param, kind: ParamKind) -> ParamSource[cst.CSTNode]:
+    annotation = node.annotation.annotation if node.annotation is not None else None
+    return node.name.value, annotation, node.default, kind
+
+
+def _loops(node: cst.CompFor | None) -> Iterator[LoopSource[cst.CSTNode]]:
+    while node is not None:
+        yield node.target, node.iter, [test.test for test in node.ifs], node.asynchronous is not None
+        node = node.inner_for_in
 
 
 def _is_irrefutable(pattern: cst.MatchPattern) -> bool:

@@ -1,0 +1,44 @@
+"""Places in a text: offsets to lines and columns and back, and columns in bytes to columns in characters."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+
+# What Python takes for the end of a line; `str.splitlines` knows more.
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
+
+
+class Places:
+    """The lines of a text; they are looked for when a place is first asked about."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts: list[int] = []
+        self.wide = {} if text.isascii() else _wide_lines(text)
+
+    def column(self, line: int, col: int) -> int:
+        """Return the column in characters of one in bytes, as `ast` counts them."""
+        if line in self.wide:
+            return len(self.wide[line][:col].decode())
+        return col
+
+    def offset(self, line: int, col: int) -> int:
+        """Return the offset of a line and a column in characters."""
+        if not self._starts:
+            self._starts = list(accumulate(map(len, _LINE.findall(self._text)), initial=0))
+        return self._starts[line - 1] + col
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return the line, and the column in characters, of an offset."""
+        if not self._starts:
+            self.offset(1, 0)
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1]
+
+
+def _wide_lines(text: str) -> dict[int, bytes]:
+    """Return the lines on which bytes and characters do not count the same."""
+    return {number: line.encode() for number, line in enumerate(_LINE_END.split(text), 1) if not line.isascii()}
