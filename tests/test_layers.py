@@ -19,7 +19,7 @@ ROWS = (
     {"cost", "typestate"},
     {"bounds", "worth"},
     {"analysis"},
-    {"rules"},
+    {"rules", "trace"},
     {"prefilter"},
     {"fingerprint", "baseline"},
     {"report"},
