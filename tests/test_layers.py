@@ -19,7 +19,7 @@ ROWS = (
     {"cost", "typestate"},
     {"bounds", "worth"},
     {"analysis"},
-    {"rules", "trace"},
+    {"rules", "survey", "trace"},
     {"prefilter"},
     {"fingerprint", "baseline"},
     {"report"},
