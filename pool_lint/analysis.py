@@ -1,4 +1,4 @@
-"""The pipeline: text to everything that rules read."""
+"""The pipeline: a tree to everything that rules read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pool_lint.catalog.spec import Catalog
     from pool_lint.config import Settings
     from pool_lint.ir import ModuleTree
-    from pool_lint.source import Source
 
 
 @dataclass(slots=True, eq=False)
@@ -53,9 +52,9 @@ class ModuleAnalysis:
         return self.file.tree
 
 
-def analyse(source: Source, settings: Settings, path: str = "") -> ModuleAnalysis:
-    """Return the analysis of one parsed file; near its ``path`` stands which versions of libraries it uses."""
-    return ModuleAnalysis(FileAnalysis(source.tree, _catalog(settings), settings), path)
+def analyse(tree: ModuleTree, settings: Settings, path: str = "") -> ModuleAnalysis:
+    """Return the analysis of one file; near its ``path`` stands which versions of libraries it uses."""
+    return ModuleAnalysis(FileAnalysis(tree, _catalog(settings), settings), path)
 
 
 def _catalog(settings: Settings) -> Catalog:

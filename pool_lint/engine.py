@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pool_lint.codes import INTERNAL_ERROR
 from pool_lint.files import PoolLintError
@@ -15,41 +15,61 @@ from pool_lint.prefilter import may_have_findings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pool_lint.analysis import ModuleAnalysis
     from pool_lint.config import Settings
+    from pool_lint.ir import ModuleTree
+
+Answer = TypeVar("Answer")
 
 
-def check_text(text: str, path: str, settings: Settings, tree: ast.AST | None = None) -> list[Finding]:
+def check_text(text: str, path: str, settings: Settings, tree: ast.Module | None = None) -> list[Finding]:
     """Return the sorted findings of one file; near ``path`` stands which libraries it uses.
 
+    ``tree`` is the text as `ast` parses it, where the caller has it.
     A file with a syntax error has none.  What the analysis could not do is said as POL000.
     """
-    if tree is None:
-        tree = _parsed(text)
-    if tree is None or not may_have_findings(text, settings, tree):
+    parsed = _parsed(text) if tree is None else tree
+    if parsed is None or not may_have_findings(text, settings, parsed):
         return []
-    # libcst costs 0.2 s to import: it is loaded only for files that may have findings.
-    if _is_too_long(text):
-        return [_gave_up(1, "an expression has more parts than libcst's parser can take")]
     try:
-        return _check(text, path, settings)
+        return _check(text, path, settings, parsed)
     except RecursionError:
-        return _with_deep_stack(lambda: _check(text, path, settings))
+        pass
+    try:
+        return _with_deep_stack(lambda: _check(text, path, settings, parsed))
+    except RecursionError:
+        return [_gave_up(1, "it is nested too deeply")]
 
 
-def _check(text: str, path: str, settings: Settings) -> list[Finding]:
-    from pool_lint.analysis import analyse  # noqa: PLC0415
-    from pool_lint.rules import load_rules  # noqa: PLC0415
-    from pool_lint.source import parse  # noqa: PLC0415
+def _check(text: str, path: str, settings: Settings, parsed: ast.Module) -> list[Finding]:
+    """Return the findings: asked of Python's own tree first and, if there are any, reported from libcst's.
+
+    Python's tree costs a tenth of libcst's, and both are lowered to the same small tree.  libcst says exactly where
+    things stand, also inside f-strings, whichever Python runs; it is loaded and asked only where there is something
+    to say.  A text that its parser cannot take is reported as Python's tree shows it.
+    """
+    from pool_lint.lower_ast import lower_ast  # noqa: PLC0415 - for the files that pass the prefilter alone
+
+    found = _findings(lower_ast(parsed, text), path, settings)
+    if not found or _is_too_long(parsed, text):
+        return found
+    from pool_lint.source import parse  # noqa: PLC0415 - libcst takes 0.2 s to load
 
     try:
-        source = parse(text)
+        tree = parse(text).tree
     except RecursionError:
         raise
-    except Exception as error:  # noqa: BLE001 - the parser's own faults must not take flake8 down
-        line = getattr(error, "raw_line", 1)
-        return [_gave_up(line, f"libcst cannot parse it ({type(error).__name__})")]
+    except Exception:  # noqa: BLE001 - the parser's own faults must not take flake8 down
+        return found
+    return _findings(tree, path, settings)
+
+
+def _findings(tree: ModuleTree, path: str, settings: Settings) -> list[Finding]:
+    from pool_lint.analysis import analyse  # noqa: PLC0415 - for the files that pass the prefilter alone
+    from pool_lint.rules import load_rules  # noqa: PLC0415 - as above
+
     try:
-        module = analyse(source, settings, path)
+        module = analyse(tree, settings, path)
         findings = {finding for rule in load_rules() for finding in rule.check(module)}
         findings.update(
             _gave_up(function.line, f"the bound on paths was hit in {function.qualname}")
@@ -64,23 +84,46 @@ def _check(text: str, path: str, settings: Settings) -> list[Finding]:
     return sorted(findings)
 
 
+def ask(text: str, path: str, settings: Settings, question: Callable[[ModuleAnalysis], Answer]) -> Answer:
+    """Return what a question about the analysis of a file is answered, whatever the prefilter says."""
+    import libcst as cst  # noqa: PLC0415 - slow to load
+
+    from pool_lint.analysis import analyse  # noqa: PLC0415 - as above
+    from pool_lint.source import parse  # noqa: PLC0415 - as above
+
+    def answer() -> Answer:
+        return question(analyse(parse(text).tree, settings, path))
+
+    try:
+        try:
+            return answer()
+        except RecursionError:
+            pass
+        return _with_deep_stack(answer)
+    except cst.ParserSyntaxError as error:
+        raise PoolLintError(f"{path}:{error.raw_line}: libcst cannot parse it") from error
+    except RecursionError as error:
+        raise PoolLintError(f"{path}: it is nested too deeply") from error
+
+
 def explain_cost(text: str, line: int, settings: Settings) -> str:
     """Return the sum behind the verdict on the pool that is built on a line."""
     from pool_lint.analysis import analyse  # noqa: PLC0415 - libcst is slow to load
     from pool_lint.source import parse  # noqa: PLC0415 - as above
 
-    return analyse(parse(text), settings).explained(line)
+    return analyse(parse(text).tree, settings).explained(line)
 
 
-def _with_deep_stack(check: Callable[[], list[Finding]]) -> list[Finding]:
-    """Run a check in a thread with a large stack, for files that nest deeper than the interpreter's usual limit."""
-    result: list[list[Finding]] = []
+def _with_deep_stack(work: Callable[[], Answer]) -> Answer:
+    """Do some work in a thread with a large stack, for files that nest deeper than the interpreter's usual limit."""
+    done: list[Answer] = []
+    failed: list[BaseException] = []
 
     def run() -> None:
         try:
-            result.append(check())
-        except RecursionError:
-            result.append([_gave_up(1, "it is nested too deeply")])
+            done.append(work())
+        except BaseException as error:  # noqa: BLE001 - raised again by who waits
+            failed.append(error)
 
     limit, size = sys.getrecursionlimit(), threading.stack_size()
     sys.setrecursionlimit(_DEEP_LIMIT)
@@ -92,10 +135,12 @@ def _with_deep_stack(check: Callable[[], list[Finding]]) -> list[Finding]:
     finally:
         threading.stack_size(size)
         sys.setrecursionlimit(limit)
-    return result[0] if result else [_gave_up(1, "it is nested too deeply")]
+    if failed:
+        raise failed[0]
+    return done[0]
 
 
-def _is_too_long(text: str) -> bool:
+def _is_too_long(parsed: ast.Module, text: str) -> bool:
     """Whether an expression is a chain so long that libcst's parser overflows its own stack.
 
     That ends the process and cannot be caught, so it is asked beforehand, of texts that could have one.
@@ -104,7 +149,7 @@ def _is_too_long(text: str) -> bool:
         return False
     return any(
         len(node.values) > _LONG_CHAIN if isinstance(node, ast.BoolOp) else len(node.ops) > _LONG_CHAIN
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parsed)
         if isinstance(node, (ast.BoolOp, ast.Compare))
     )
 
@@ -119,7 +164,7 @@ def _gave_up(line: int, why: str) -> Finding:
     return Finding(max(line, 1), 0, INTERNAL_ERROR, f"not analysed: {why}")
 
 
-def _parsed(text: str) -> ast.AST | None:
+def _parsed(text: str) -> ast.Module | None:
     """The tree of a text, as this interpreter parses it; None where it cannot."""
     try:
         return ast.parse(text)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from pool_lint.commands.base import positive
 from pool_lint.files import PoolLintError, decode_source, one_line, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator
 
+Result = TypeVar("Result")
 STDIN = "-"
 SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 
@@ -22,12 +27,30 @@ def python_files(paths: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(file for path in paths for file in _files(path)))
 
 
+def each_file(work: Callable[[str], Result], paths: Iterable[str], jobs: int) -> Iterator[Result]:
+    """Yield what ``work`` makes of each file, in the order of the arguments, whatever finishes first."""
+    files = python_files(paths)
+    jobs = min(jobs, len(files))
+    if jobs < 2 or STDIN in files:  # noqa: PLR2004 - one process is no pool
+        yield from map(work, files)
+        return
+    with ProcessPoolExecutor(jobs) as executor:
+        yield from executor.map(work, files)
+
+
+def declare_jobs(parser: argparse.ArgumentParser) -> None:
+    """Declare how many processes share the files."""
+    parser.add_argument(
+        "--jobs", "-j", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes to use"
+    )
+
+
 def read_input(path: str, stdin_name: str = "stdin") -> str:
     """Return the text of a file or of standard input."""
     return decode_source(sys.stdin.buffer.read(), stdin_name) if path == STDIN else read_source(Path(path))
 
 
-def parse_text(text: str, name: str) -> ast.AST:
+def parse_text(text: str, name: str) -> ast.Module:
     """Return Python's own tree of a text, or say why there is none."""
     try:
         with warnings.catch_warnings():

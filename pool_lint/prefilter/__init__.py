@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pool_lint.config import Settings
 
 
-def may_have_findings(text: str, settings: Settings, tree: ast.AST | None = None) -> bool:
+def may_have_findings(text: str, settings: Settings, tree: ast.Module | None = None) -> bool:
     """Whether some rule's finding may stand in ``text``; ``tree`` is its parsed form, where the caller has it."""
     words = known(settings)
     imported = imported_words(text)
