@@ -8,7 +8,10 @@ Lines count from 1, columns from 0 (characters).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(slots=True, eq=False)
@@ -362,8 +365,27 @@ class Klass:
     methods: dict[str, Function] = field(default_factory=dict)
 
 
+class Body(list[Stmt]):
+    """A body that no longer changes, with what is under it: `walk` lists it once, as many questions ask for it."""
+
+    __slots__ = ("expressions", "statements")
+
+    def __init__(self, body: Iterable[Stmt]) -> None:
+        super().__init__(body)
+        self.statements: list[Stmt] | None = None
+        self.expressions: list[Expr] | None = None
+
+
 @dataclass(slots=True, eq=False)
 class ModuleTree:
     body: list[Stmt]
     functions: list[Function]
     classes: list[Klass]
+
+    def settle(self) -> None:
+        """Say that the tree no longer changes."""
+        self.body = Body(self.body)
+        for function in self.functions:
+            function.body = Body(function.body)
+        for klass in self.classes:
+            klass.body = Body(klass.body)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pool_lint import ir
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 def path_of(expr: ir.Expr) -> tuple[str, ...] | None:
@@ -52,76 +52,94 @@ def names_read(expr: ir.Expr) -> list[str]:
     return out
 
 
-def children(expr: ir.Expr) -> list[ir.Expr]:  # noqa: C901 - one flat case per kind of expression
+def children(expr: ir.Expr) -> list[ir.Expr]:
     """The direct parts of an expression (not the body of a lambda)."""
-    if isinstance(expr, (ir.Name, ir.Const)):
-        return []
-    if isinstance(expr, ir.Call):
-        return [expr.func, *expr.args, *(value for _, value in expr.keywords)]
-    if isinstance(expr, (ir.Attr, ir.Star, ir.Await, ir.Not, ir.Walrus)):
-        return [expr.value]
-    if isinstance(expr, ir.Sub):
-        return [expr.value, expr.index]
-    if isinstance(expr, ir.Yield):
-        return [expr.value] if expr.value is not None else []
-    if isinstance(expr, ir.Op):
-        return expr.parts
-    if isinstance(expr, ir.Compare):
-        return [expr.left, *(right for _, right in expr.rights)]
-    if isinstance(expr, ir.Bool):
-        return [expr.left, expr.right]
-    if isinstance(expr, ir.Cond):
-        return [expr.test, expr.body, expr.orelse]
-    if isinstance(expr, ir.Seq):
-        return expr.items
-    if isinstance(expr, ir.DictLit):
-        return [part for key, value in expr.items for part in (key, value) if part is not None]
-    if isinstance(expr, ir.Comp):
-        out = [part for loop in expr.fors for part in (loop.iter, loop.target, *loop.ifs)]
-        return [*out, *((expr.key,) if expr.key is not None else ()), expr.elt]
-    return []
+    parts = _CHILDREN.get(expr.__class__)
+    return parts(expr) if parts is not None else []
 
 
-def statement_parts(  # noqa: C901, PLR0912 - one flat case per kind of statement
-    stmt: ir.Stmt,
-) -> tuple[list[ir.Expr], list[list[ir.Stmt]]]:
+def statement_parts(stmt: ir.Stmt) -> tuple[list[ir.Expr], list[list[ir.Stmt]]]:
     """The expressions that a statement evaluates itself, and the bodies under it (not of nested functions)."""
-    if isinstance(stmt, ir.ExprStmt):
-        return [stmt.value], []
-    if isinstance(stmt, ir.Assign):
-        return [*([stmt.value] if stmt.value is not None else []), *stmt.targets], []
-    if isinstance(stmt, ir.AugAssign):
-        return [stmt.target, stmt.value], []
-    if isinstance(stmt, ir.Return):
-        return [stmt.value] if stmt.value is not None else [], []
-    if isinstance(stmt, ir.Raise):
-        return [part for part in (stmt.exc, stmt.cause) if part is not None], []
-    if isinstance(stmt, ir.Assert):
-        return [part for part in (stmt.test, stmt.msg) if part is not None], []
-    if isinstance(stmt, ir.Del):
-        return stmt.targets, []
-    if isinstance(stmt, (ir.If, ir.While)):
-        return [stmt.test], [stmt.body, stmt.orelse]
-    if isinstance(stmt, ir.For):
-        return [stmt.iter, stmt.target], [stmt.body, stmt.orelse]
-    if isinstance(stmt, ir.With):
-        parts = [part for item in stmt.items for part in (item.context, item.target) if part is not None]
-        return parts, [stmt.body]
-    if isinstance(stmt, ir.Try):
-        types = [handler.type for handler in stmt.handlers if handler.type is not None]
-        return types, [stmt.body, *(handler.body for handler in stmt.handlers), stmt.orelse, stmt.final]
-    if isinstance(stmt, ir.Match):
-        values = [part for case in stmt.cases for part in (*case.values, case.guard) if part is not None]
-        return [stmt.subject, *values], [case.body for case in stmt.cases]
-    if isinstance(stmt, ir.FuncDef):
-        return list(stmt.function.decorators), []
-    if isinstance(stmt, ir.ClassDef):
-        return [*stmt.klass.bases, *stmt.klass.decorators], []
-    return [], []
+    parts = _PARTS.get(stmt.__class__)
+    return parts(stmt) if parts is not None else ([], [])
+
+
+def _comprehension(expr: ir.Comp) -> list[ir.Expr]:
+    out = [part for loop in expr.fors for part in (loop.iter, loop.target, *loop.ifs)]
+    return [*out, *((expr.key,) if expr.key is not None else ()), expr.elt]
+
+
+def _given(*parts: ir.Expr | None) -> list[ir.Expr]:
+    return [part for part in parts if part is not None]
+
+
+def _with(stmt: ir.With) -> tuple[list[ir.Expr], list[list[ir.Stmt]]]:
+    return _given(*(part for item in stmt.items for part in (item.context, item.target))), [stmt.body]
+
+
+def _try(stmt: ir.Try) -> tuple[list[ir.Expr], list[list[ir.Stmt]]]:
+    types = _given(*(handler.type for handler in stmt.handlers))
+    return types, [stmt.body, *(handler.body for handler in stmt.handlers), stmt.orelse, stmt.final]
+
+
+def _match(stmt: ir.Match) -> tuple[list[ir.Expr], list[list[ir.Stmt]]]:
+    values = _given(*(part for case in stmt.cases for part in (*case.values, case.guard)))
+    return [stmt.subject, *values], [case.body for case in stmt.cases]
+
+
+# By the kind of node: a chain of isinstance takes most of the time of a walk.
+_CHILDREN: dict[type[ir.Expr], Callable[[Any], list[ir.Expr]]] = {
+    ir.Call: lambda expr: [expr.func, *expr.args, *[value for _, value in expr.keywords]],
+    **dict.fromkeys((ir.Attr, ir.Star, ir.Await, ir.Not, ir.Walrus), lambda expr: [expr.value]),
+    ir.Sub: lambda expr: [expr.value, expr.index],
+    ir.Yield: lambda expr: _given(expr.value),
+    ir.Op: lambda expr: expr.parts,
+    ir.Compare: lambda expr: [expr.left, *[right for _, right in expr.rights]],
+    ir.Bool: lambda expr: [expr.left, expr.right],
+    ir.Cond: lambda expr: [expr.test, expr.body, expr.orelse],
+    ir.Seq: lambda expr: expr.items,
+    ir.DictLit: lambda expr: _given(*(part for pair in expr.items for part in pair)),
+    ir.Comp: _comprehension,
+}
+_PARTS: dict[type[ir.Stmt], Callable[[Any], tuple[list[ir.Expr], list[list[ir.Stmt]]]]] = {
+    ir.ExprStmt: lambda stmt: ([stmt.value], []),
+    ir.Assign: lambda stmt: ([*_given(stmt.value), *stmt.targets], []),
+    ir.AugAssign: lambda stmt: ([stmt.target, stmt.value], []),
+    ir.Return: lambda stmt: (_given(stmt.value), []),
+    ir.Raise: lambda stmt: (_given(stmt.exc, stmt.cause), []),
+    ir.Assert: lambda stmt: (_given(stmt.test, stmt.msg), []),
+    ir.Del: lambda stmt: (stmt.targets, []),
+    **dict.fromkeys((ir.If, ir.While), lambda stmt: ([stmt.test], [stmt.body, stmt.orelse])),
+    ir.For: lambda stmt: ([stmt.iter, stmt.target], [stmt.body, stmt.orelse]),
+    ir.With: _with,
+    ir.Try: _try,
+    ir.Match: _match,
+    ir.FuncDef: lambda stmt: (list(stmt.function.decorators), []),
+    ir.ClassDef: lambda stmt: ([*stmt.klass.bases, *stmt.klass.decorators], []),
+}
 
 
 def walk_statements(body: Sequence[ir.Stmt]) -> Iterable[ir.Stmt]:
     """Every statement of a body and of the bodies under it, in source order; not those of nested functions."""
+    if body.__class__ is not ir.Body:
+        return _statements(body)
+    assert isinstance(body, ir.Body)
+    if body.statements is None:
+        body.statements = list(_statements(body))
+    return body.statements
+
+
+def walk_expressions(body: Sequence[ir.Stmt]) -> Iterable[ir.Expr]:
+    """Every expression of a body, parents before parts; not those of nested functions and lambdas."""
+    if body.__class__ is not ir.Body:
+        return _expressions(body)
+    assert isinstance(body, ir.Body)
+    if body.expressions is None:
+        body.expressions = list(_expressions(body))
+    return body.expressions
+
+
+def _statements(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
     stack = list(reversed(body))
     while stack:
         stmt = stack.pop()
@@ -130,11 +148,12 @@ def walk_statements(body: Sequence[ir.Stmt]) -> Iterable[ir.Stmt]:
             stack.extend(reversed(inner))
 
 
-def walk_expressions(body: Sequence[ir.Stmt]) -> Iterable[ir.Expr]:
-    """Every expression of a body, parents before parts; not those of nested functions and lambdas."""
+def _expressions(body: Sequence[ir.Stmt]) -> Iterator[ir.Expr]:
     for stmt in walk_statements(body):
         stack = list(reversed(statement_parts(stmt)[0]))
         while stack:
             expr = stack.pop()
             yield expr
-            stack.extend(reversed(children(expr)))
+            parts = _CHILDREN.get(expr.__class__)
+            if parts is not None:
+                stack.extend(reversed(parts(expr)))

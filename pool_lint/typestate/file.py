@@ -112,6 +112,7 @@ class FileAnalysis:
     _aliases: dict[ir.Function, dict[Place, set[Place]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.tree.settle()
         self.types = Types(self.tree, self.catalog)
         self.containers = Containers(self.tree, self.types)
         duck = DuckPools(self.tree, self.types)
