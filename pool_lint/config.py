@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pool_lint.catalog.spec import PoolSpec
 
 MAY_RAISE = ("calls", "handle", "any")
-KEYS = ("may_raise", "no_raise", "margin", "threads", "profile", "pool")
+KEYS = ("may_raise", "no_raise", "margin", "threads", "profile", "baseline", "pool")
 PROFILE_FILE = "pool-lint-profile.json"
 
 
@@ -29,6 +29,7 @@ class Settings:
     ``margin``: by how much creating an object has to be cheaper than pooling it before that is reported.
     ``threads``: how many threads are taken to contend for a pool.
     ``profile``: the file of measured costs, or the name of a bundled one; "" for that of this interpreter.
+    ``baseline``: the file of findings that are known and not reported; "" for none.
     """
 
     may_raise: str = "calls"
@@ -37,6 +38,7 @@ class Settings:
     margin: float = 1.5
     threads: int = 1
     profile: str = ""
+    baseline: str = ""
 
 
 def load_settings(start_dir: Path) -> Settings:
@@ -45,8 +47,18 @@ def load_settings(start_dir: Path) -> Settings:
     for folder in (start, *start.parents):
         path = folder / "pyproject.toml"
         if path.is_file():
-            return _with_profile(_settings_of(path), folder)
+            return _with_baseline(_with_profile(_settings_of(path), folder), folder)
     return Settings()
+
+
+def project_root(start_dir: Path) -> Path:
+    """Return the folder that paths in fingerprints are relative to: that of the nearest pyproject.toml, if any."""
+    start = start_dir.absolute()
+    return next((folder for folder in (start, *start.parents) if (folder / "pyproject.toml").is_file()), start)
+
+
+def _with_baseline(settings: Settings, folder: Path) -> Settings:
+    return replace(settings, baseline=str(folder / settings.baseline)) if settings.baseline else settings
 
 
 def _with_profile(settings: Settings, folder: Path) -> Settings:
@@ -74,7 +86,17 @@ def parse_settings(table: Mapping[str, object], where: str) -> Settings:
 
         models = parse_pools({"pool": table["pool"]}, where)
     settings = override(Settings(models=models), table.get("may_raise"), table.get("no_raise"), f"{where}.")
-    return override_costs(settings, table.get("margin"), table.get("threads"), table.get("profile"), f"{where}.")
+    settings = override_costs(settings, table.get("margin"), table.get("threads"), table.get("profile"), f"{where}.")
+    return override_baseline(settings, table.get("baseline"), f"{where}.")
+
+
+def override_baseline(settings: Settings, baseline: object, prefix: str) -> Settings:
+    """Return ``settings`` with this baseline, where it is not None (see ``override``)."""
+    if baseline is None:
+        return settings
+    if not isinstance(baseline, str) or not baseline:
+        raise PoolLintError(f"{prefix}baseline: must name a file")
+    return replace(settings, baseline=baseline)
 
 
 def override_costs(settings: Settings, margin: object, threads: object, profile: object, prefix: str) -> Settings:

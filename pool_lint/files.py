@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import tokenize
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 
 class PoolLintError(Exception):
@@ -26,6 +24,45 @@ def read_toml(path: Path) -> dict[str, object]:
         raise PoolLintError(f"{path}: is not valid TOML: not UTF-8 at byte {error.start}") from error
     except tomli.TOMLDecodeError as error:
         raise PoolLintError(f"{path}: is not valid TOML: {one_line(error)}") from error
+
+
+def read_json(path: Path) -> object:
+    """Return the parsed JSON file at ``path``."""
+    import json  # noqa: PLC0415 - most runs read none
+
+    try:
+        data: object = json.loads(path.read_bytes())
+    except OSError as error:
+        raise PoolLintError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise PoolLintError(f"{path}: is not valid JSON: {one_line(error)}") from error
+    return data
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old one or the new one, never half of it; missing folders are made."""
+    import tempfile  # noqa: PLC0415 - most runs write nothing
+
+    try:
+        # what a link points to is written, not the link
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            # a terminal or a pipe cannot be replaced
+            target.write_text(text, encoding="utf-8", newline="\n")
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mode = target.stat().st_mode if target.exists() else 0o644
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".tmp")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+            Path(name).chmod(mode & 0o7777)
+            Path(name).replace(target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise PoolLintError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def read_source(path: Path) -> str:

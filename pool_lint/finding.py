@@ -51,3 +51,23 @@ class Fix:
     edits: tuple[Edit, ...]
     safe: bool
     reason: str
+
+
+def merged(edits: tuple[Edit, ...], text: str) -> Edit:
+    """Return one edit of ``text`` that does what several do which do not overlap."""
+    ordered = sorted(edits)
+    first, last = ordered[0], ordered[-1]
+    lines = text.split("\n")
+    parts: list[str] = []
+    line, column = first.line, first.column
+    for edit in ordered:
+        parts += (_between(lines, line, column, edit.line, edit.column), edit.text)
+        line, column = edit.end_line, edit.end_column
+    return Edit(first.line, first.column, last.end_line, last.end_column, "".join(parts))
+
+
+def _between(lines: list[str], line: int, column: int, end_line: int, end_column: int) -> str:
+    if line == end_line:
+        return lines[line - 1][column:end_column]
+    ending = lines[end_line - 1][:end_column] if end_line <= len(lines) else ""
+    return "\n".join((lines[line - 1][column:], *lines[line : end_line - 1], ending))

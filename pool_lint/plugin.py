@@ -9,7 +9,15 @@ from flake8.exceptions import ExecutionError
 
 from pool_lint import __version__
 from pool_lint.codes import OFF_BY_DEFAULT
-from pool_lint.config import MAY_RAISE, Settings, load_settings, override, override_costs
+from pool_lint.config import (
+    MAY_RAISE,
+    Settings,
+    load_settings,
+    override,
+    override_baseline,
+    override_costs,
+    project_root,
+)
 from pool_lint.files import PoolLintError
 
 if TYPE_CHECKING:
@@ -19,6 +27,8 @@ if TYPE_CHECKING:
 
     from flake8.options.manager import OptionManager
 
+    from pool_lint.finding import Finding
+
 
 class PoolLintPlugin:
     """One file as flake8 hands it over; ``run`` gives its findings."""
@@ -26,6 +36,7 @@ class PoolLintPlugin:
     name = "pool_lint"
     version = __version__
     settings: ClassVar[Settings] = Settings()
+    known: ClassVar[frozenset[str]] = frozenset()
     hidden: ClassVar[frozenset[str]] = frozenset(OFF_BY_DEFAULT)
 
     def __init__(self, tree: ast.AST, lines: Sequence[str], filename: str) -> None:
@@ -56,6 +67,13 @@ class PoolLintPlugin:
             ("profile", "FILE", "the measured costs to use, as `pool-lint calibrate` writes them"),
         ):
             manager.add_option(f"--pool-lint-{name}", metavar=metavar, parse_from_config=True, help=text)
+        manager.add_option(
+            "--pool-lint-baseline",
+            metavar="FILE",
+            parse_from_config=True,
+            normalize_paths=True,
+            help="do not report the findings in this file, which `pool-lint check --write-baseline` writes",
+        )
 
     @classmethod
     def parse_options(cls, options: argparse.Namespace) -> None:
@@ -74,6 +92,12 @@ class PoolLintPlugin:
                 options.pool_lint_profile,
                 "flake8 option pool_lint_",
             )
+            cls.settings = override_baseline(cls.settings, options.pool_lint_baseline, "flake8 option pool_lint_")
+            cls.known = frozenset()
+            if cls.settings.baseline:
+                from pool_lint.baseline import known_fingerprints  # noqa: PLC0415 - not where there is none
+
+                cls.known = known_fingerprints(cls.settings.baseline)
             if cls.settings.profile:
                 # what is named is read at once, so that a broken file is said before the first finding
                 from pool_lint.cost.profile import find_profile  # noqa: PLC0415 - not where none is named
@@ -90,6 +114,15 @@ class PoolLintPlugin:
         # the analysis and its parser are loaded when the first file needs them, not for `flake8 --help`
         from pool_lint.engine import check_text  # noqa: PLC0415
 
-        for finding in check_text("".join(self._lines), self._filename, self.settings, self._tree):
+        text = "".join(self._lines)
+        found = check_text(text, self._filename, self.settings, self._tree)
+        for finding in self._unknown(found, text) if self.known else found:
             if finding.code not in self.hidden:
                 yield finding.line, finding.column, f"{finding.code} {finding.message}", type(self)
+
+    def _unknown(self, findings: list[Finding], text: str) -> list[Finding]:
+        """The findings that the baseline does not hold."""
+        from pool_lint.fingerprint import anchors, relative_path  # noqa: PLC0415 - only a baseline asks for them
+
+        where = anchors(findings, text, relative_path(self._filename, project_root(Path.cwd())), self._tree)
+        return [finding for finding in findings if where[finding].fingerprint not in self.known]

@@ -22,6 +22,8 @@ ROWS = (
     {"analysis"},
     {"rules"},
     {"prefilter"},
+    {"fingerprint", "baseline"},
+    {"report"},
     {"engine", "emit", "noqa"},
     {"calibrate"},
     {"commands"},

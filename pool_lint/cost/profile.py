@@ -5,17 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import platform
 import sys
-import tempfile
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pool_lint.cost.model import Interval
-from pool_lint.files import PoolLintError
+from pool_lint.files import PoolLintError, read_json, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -61,13 +59,7 @@ class Profile:
 
 def load_profile(path: Path) -> Profile:
     """Return the profile in a file; what is wrong with it is said in one line."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PoolLintError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
-        raise PoolLintError(f"{path}: is not valid JSON: {str(error).splitlines()[0]}") from error
-    return parse_profile(data, str(path))
+    return parse_profile(read_json(path), str(path))
 
 
 def parse_profile(data: object, where: str) -> Profile:
@@ -111,19 +103,7 @@ def as_json(profile: Profile) -> str:
 
 def save_profile(profile: Profile, path: Path) -> None:
     """Write a profile so that a reader sees the old file or the new one, never half of it."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(as_json(profile))
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise PoolLintError(f"{path}: cannot be written: {error.strerror or error}") from error
+    write_text(path, as_json(profile))
 
 
 def key_of(facts: Mapping[str, object]) -> str:

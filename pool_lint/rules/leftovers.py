@@ -21,7 +21,8 @@ def found(module: ModuleAnalysis, rule: Rule, code: str) -> Iterator[Finding]:
                 leftover.line,
                 leftover.col,
                 path=(
-                    (leftover.borrowed, "borrowed"),
+                    # a method that is given the object does not see the borrow
+                    *([(leftover.borrowed, "borrowed")] if leftover.borrowed else []),
                     *((item.line, "changed") for item in leftover.states),
                     (leftover.line, "reset" if code == "partial" else "returned"),
                 ),
