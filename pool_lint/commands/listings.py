@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
+    from pool_lint.rules.base import LoadedRule
+
 
 def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--markdown", action="store_true", help="as the table in the README")
@@ -19,22 +21,26 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 def _rules(arguments: argparse.Namespace) -> int:
     from pool_lint.rules import load_rules  # noqa: PLC0415 - rules load the analysis
 
-    rows = [(rule.code, rule.name, rule.doc.partition("\n")[0], rule.opt_in) for rule in load_rules()]
-    sys.stdout.write(_markdown(rows) if arguments.markdown else _listing(rows))
+    sys.stdout.write(_markdown(load_rules()) if arguments.markdown else listing(load_rules()))
     return CLEAN
 
 
-def _listing(rows: Iterable[tuple[str, str, str, bool]]) -> str:
-    return "".join(
-        f"{code}  {name}{' (opt-in)' if opt_in else ''}\n    {summary}\n" for code, name, summary, opt_in in rows
-    )
+def listing(rules: Iterable[LoadedRule]) -> str:
+    """Return the rules as two lines each: code and name, what it reports."""
+    return "".join(f"{each.code}  {each.name}{_state(each)}\n    {_summary(each)}\n" for each in rules)
 
 
-def _markdown(rows: Iterable[tuple[str, str, str, bool]]) -> str:
+def _markdown(rules: Iterable[LoadedRule]) -> str:
     head = "| code | name | what it reports |\n| --- | --- | --- |\n"
-    return head + "".join(
-        f"| {code} | {name}{' (opt-in)' if opt_in else ''} | {summary} |\n" for code, name, summary, opt_in in rows
-    )
+    return head + "".join(f"| {each.code} | {each.name}{_state(each)} | {_summary(each)} |\n" for each in rules)
+
+
+def _state(rule: LoadedRule) -> str:
+    return " (opt-in)" if rule.opt_in else ""
+
+
+def _summary(rule: LoadedRule) -> str:
+    return rule.doc.partition("\n")[0]
 
 
 def _libraries(arguments: argparse.Namespace) -> int:
