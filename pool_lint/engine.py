@@ -15,6 +15,7 @@ from pool_lint.prefilter import may_have_findings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pool_lint.analysis import ModuleAnalysis
     from pool_lint.config import Settings
 
 
@@ -62,6 +63,21 @@ def _check(text: str, path: str, settings: Settings) -> list[Finding]:
             raise
         return [_gave_up(1, f"internal error, {type(error).__name__}: {error}")]
     return sorted(findings)
+
+
+def analysed(text: str, path: str, settings: Settings) -> ModuleAnalysis:
+    """Return the analysis of a file that somebody asks about, whatever the prefilter says."""
+    import libcst as cst  # noqa: PLC0415 - slow to load
+
+    from pool_lint.analysis import analyse  # noqa: PLC0415 - as above
+    from pool_lint.source import parse  # noqa: PLC0415 - as above
+
+    try:
+        return analyse(parse(text), settings, path)
+    except cst.ParserSyntaxError as error:
+        raise PoolLintError(f"{path}:{error.raw_line}: libcst cannot parse it") from error
+    except RecursionError as error:
+        raise PoolLintError(f"{path}: it is nested too deeply") from error
 
 
 def explain_cost(text: str, line: int, settings: Settings) -> str:

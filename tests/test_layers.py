@@ -20,7 +20,7 @@ ROWS = (
     {"cost", "typestate"},
     {"bounds", "worth"},
     {"analysis"},
-    {"rules"},
+    {"rules", "trace"},
     {"prefilter"},
     {"fingerprint", "baseline"},
     {"report"},
