@@ -20,7 +20,7 @@ ROWS = (
     {"cost", "typestate"},
     {"bounds", "worth"},
     {"analysis"},
-    {"rules", "trace"},
+    {"rules", "survey", "trace"},
     {"prefilter"},
     {"fingerprint", "baseline"},
     {"report"},

@@ -58,6 +58,27 @@ class LibraryBounds:
                 return Unlimited(call, scope, dotted.rpartition(".")[2], why[0], why[1])
         return None
 
+    def described(self, call: ir.Call, scope: ir.Function | None) -> str:
+        """How the pool that a call makes is limited, in words; "" where the catalog knows no parameter for it."""
+        dotted, spec = self.spec_of(call, scope)
+        if spec is None:
+            return ""
+        fault = self.unlimited(call, scope)
+        if fault is not None:
+            return f"no limit: {fault.why}"
+        bounds = [bound for bound in spec.bounds if bound.limits == "open" and self._applies(bound, dotted, spec)]
+        return ", ".join(self._given(bound, call, scope) for bound in self._versioned(bounds, spec))
+
+    def _given(self, bound: Bound, call: ir.Call, scope: ir.Function | None) -> str:
+        given = self._values.argument(call, bound.param, bound.position, scope)
+        if given.how == "absent":
+            known = bound.default is not None
+            return f"{bound.param}={bound.default!r} by default" if known else f"the library's own {bound.param}"
+        value = self._value(given)
+        if bound.made_by or isinstance(value, Unseen):
+            return f"{bound.param} is given"
+        return f"{bound.param}={_shown(value)}"
+
     def blocks(self, call: ir.Call, scope: ir.Function | None) -> bool:
         """Whether a borrow from the pool that a call makes waits when nothing is left (as far as switches tell)."""
         dotted, spec = self.spec_of(call, scope)

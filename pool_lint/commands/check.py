@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pool_lint.baseline import as_json
-from pool_lint.commands.base import CLEAN, FAILED, FOUND, Command, complain, positive
-from pool_lint.commands.inputs import STDIN, parse_text, python_files, read_input
+from pool_lint.commands.base import CLEAN, FAILED, FOUND, Command, complain
+from pool_lint.commands.inputs import STDIN, declare_jobs, each_file, parse_text, read_input
 from pool_lint.commands.known import Known
 from pool_lint.commands.selection import Selection, declare_selection, declare_settings, selection_of, settings_of
 from pool_lint.config import override_baseline, project_root
@@ -63,15 +61,14 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quiet", "-q", action="store_true", help="text: leave out the path that leads to each finding"
     )
-    parser.add_argument(
-        "--jobs", "-j", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes to use"
-    )
+    declare_jobs(parser)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     settings = override_baseline(settings_of(arguments), arguments.baseline, "--")
     selection = selection_of(arguments)
-    outcomes = _Watched(_outcomes(arguments, settings, selection))
+    check = partial(check_file, settings=settings, selection=selection, stdin_name=arguments.stdin_display_name)
+    outcomes = _Watched(each_file(check, arguments.paths, arguments.jobs))
     if arguments.write_baseline:
         return _write_baseline(arguments, settings, selection, outcomes)
     known = Known(Path(settings.baseline), selection) if settings.baseline else None
@@ -130,18 +127,6 @@ def _emitter(arguments: argparse.Namespace) -> Callable[[Iterable[Outcome]], Ite
 def _as_text(outcomes: Iterable[Outcome], *, witness: bool) -> Iterator[str]:
     for outcome in outcomes:
         yield plain.emit(outcome.path, (each.finding for each in outcome.reported), witness=witness)
-
-
-def _outcomes(arguments: argparse.Namespace, settings: Settings, selection: Selection) -> Iterator[Outcome]:
-    """Yield what came of each file, in the order of the arguments, whatever finishes first."""
-    check = partial(check_file, settings=settings, selection=selection, stdin_name=arguments.stdin_display_name)
-    files = python_files(arguments.paths)
-    jobs = min(arguments.jobs, len(files))
-    if jobs < 2 or STDIN in files:  # noqa: PLR2004 - one process is no pool
-        yield from map(check, files)
-        return
-    with ProcessPoolExecutor(jobs) as executor:
-        yield from executor.map(check, files)
 
 
 COMMANDS = (Command("check", "report findings, each with the path that leads to it", _declare, _run),)

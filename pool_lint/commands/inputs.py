@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from pool_lint.commands.base import positive
 from pool_lint.files import PoolLintError, decode_source, one_line, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator
 
+Result = TypeVar("Result")
 STDIN = "-"
 SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 
@@ -20,6 +25,24 @@ SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 def python_files(paths: Iterable[str]) -> list[str]:
     """Return the Python files that the arguments stand for, each once; what is named itself is never skipped."""
     return list(dict.fromkeys(file for path in paths for file in _files(path)))
+
+
+def each_file(work: Callable[[str], Result], paths: Iterable[str], jobs: int) -> Iterator[Result]:
+    """Yield what ``work`` makes of each file, in the order of the arguments, whatever finishes first."""
+    files = python_files(paths)
+    jobs = min(jobs, len(files))
+    if jobs < 2 or STDIN in files:  # noqa: PLR2004 - one process is no pool
+        yield from map(work, files)
+        return
+    with ProcessPoolExecutor(jobs) as executor:
+        yield from executor.map(work, files)
+
+
+def declare_jobs(parser: argparse.ArgumentParser) -> None:
+    """Declare how many processes share the files."""
+    parser.add_argument(
+        "--jobs", "-j", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes to use"
+    )
 
 
 def read_input(path: str, stdin_name: str = "stdin") -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pool_lint.cost.profile import Profile
+    from pool_lint.pools.containers import ContainerUse
     from pool_lint.typestate.file import FileAnalysis, Outcome
     from pool_lint.typestate.state import Site
 
@@ -210,20 +211,21 @@ def escapes(outcomes: Sequence[Outcome], file: FileAnalysis, pool: KeptPool) -> 
         if outcome.hands_out:
             continue
         for site in outcome.follow.sites:
-            if site.kind == "borrow" and _is_of(file, outcome, site, pool):
+            if site.kind == "borrow" and borrows_from(file, outcome.function, site, pool.use):
                 outlives = site.transferred or not site.returned or _is_held_at_the_end(outcome, site)
                 found = bool(found) or outlives
     return found
 
 
-def _is_of(file: FileAnalysis, outcome: Outcome, site: Site, pool: KeptPool) -> bool:
+def borrows_from(file: FileAnalysis, function: ir.Function, site: Site, use: ContainerUse) -> bool:
+    """Whether an object that a function borrows comes from a container, through methods of this file too."""
     if site.call is None:
         return False
-    takers = {take.function for take in pool.use.takes}
-    if any(take.call is site.call for take in pool.use.takes):
+    takers = {take.function for take in use.takes}
+    if any(take.call is site.call for take in use.takes):
         return True
     seen: set[ir.Function] = set()
-    queue = [file.resolver.callee(site.call, outcome.function)]
+    queue = [file.resolver.callee(site.call, function)]
     while queue:
         callee = queue.pop()
         if callee.function is None or callee.function in seen:
