@@ -79,6 +79,7 @@ class Desk:
 def load():
     conn = pool.getconn()
     buffer = idle.get()
+    buffer[0] = 1
     idle.put(buffer)
     pool.putconn(conn)
 
@@ -112,7 +113,7 @@ app.py:16:22: 'self._free', home-made class: Tokens, kept in list
 app.py:28:22: 'self._idle', home-made class: Links, kept in list
     bounded by   no limit: opens a connection (socket.create_connection) whenever none is idle
     pays         not judged: its objects hold, or may come to hold, something outside the process
-    borrowed by  send (line 64)
+    borrowed by  send (line 65)
 
 app.py:39:21: 'self._own', library pool: psycopg2.pool.ThreadedConnectionPool
     bounded by   maxconn=2
