@@ -83,16 +83,26 @@ def test_every_rule_file_is_loaded_once_and_in_order() -> None:
     assert codes == [path.stem[:6].upper() for path in FILES]
 
 
-@pytest.mark.parametrize("what", ["rules", "libraries"])
-def test_the_readme_has_the_generated_tables(
-    what: str, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+GENERATED = {
+    "rules": (["rules", "--markdown"], "{}"),
+    "libraries": (["libraries", "--markdown"], "{}"),
+    "trace": (["trace", "fixtures/examples/orders.py:cancel"], "```console\n$ pool-lint {command}\n{}```\n"),
+    "pools": (["pools", "fixtures/examples"], "```console\n$ pool-lint {command}\n{}```\n"),
+}
+
+
+@pytest.mark.parametrize("what", GENERATED)
+def test_the_readme_has_what_commands_print(
+    what: str, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(ROOT)
+    arguments, form = GENERATED[what]
     readme = ROOT / "README.md"
-    assert main([what, "--markdown"]) == 0
-    table = capsys.readouterr().out
+    assert main(arguments) == 0
+    printed = form.format(capsys.readouterr().out, command=" ".join(arguments))
     begin, end = f"<!-- {what}: begin -->\n", f"<!-- {what}: end -->"
     before, _, rest = readme.read_text(encoding="utf-8").partition(begin)
     _, _, after = rest.partition(end)
     if request.config.getoption("--update"):
-        readme.write_text(f"{before}{begin}{table}{end}{after}", encoding="utf-8", newline="\n")
-    assert f"{begin}{table}{end}" in readme.read_text(encoding="utf-8")
+        readme.write_text(f"{before}{begin}{printed}{end}{after}", encoding="utf-8", newline="\n")
+    assert f"{begin}{printed}{end}" in readme.read_text(encoding="utf-8")

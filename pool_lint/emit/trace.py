@@ -25,7 +25,7 @@ _STYLES = {
 }
 # the first step of a path, those between, the last, the line that joins them
 _GLYPHS, _PLAIN_GLYPHS = ("●", "○", "✗", "│"), ("o", "-", "x", "|")
-_WIDEST = 76
+_WIDEST = 88
 
 
 def draw(
