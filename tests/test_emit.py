@@ -110,6 +110,8 @@ def test_every_finding_about_a_borrow_has_one_code_flow_that_names_its_lines(out
         texts = [step.message.text for step in steps]
         assert [text.partition(": ")[0] for text in texts] == [f"line {line}" for line in lines]
         named = {int(line) for line in re.findall(r"\bline (\d+)", result.message.text)}
+        leaves = re.compile(r": (?:leaves|returns|the function ends|the last reference|used|returned|caught)")
+        assert leaves.search(texts[-1]), texts
         assert named | {result.locations[0].physical_location.region.start_line} <= set(lines), result.message
         assert len(steps) > 1
         flows += 1

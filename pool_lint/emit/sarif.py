@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from pool_lint import __version__
-from pool_lint.finding import INTERNAL_ERROR
+from pool_lint.finding import INTERNAL_ERROR, Step
 from pool_lint.report import level_of
 from pool_lint.rules import load_rules
 from pool_lint.rules.documentation import as_markdown, as_text, documentation
+from pool_lint.typestate.verdict import RAISING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pool_lint.finding import Edit, Fix, Step
+    from pool_lint.finding import Edit, Fix
     from pool_lint.report import Outcome, Reported
     from pool_lint.rules.base import LoadedRule
 
@@ -104,11 +105,19 @@ def _result(path: str, each: Reported, index: int) -> Json:
         "partialFingerprints": {_FINGERPRINT: each.anchor.fingerprint},
     }
     if finding.witness:
-        steps = [_step(path, step, number) for number, step in enumerate(finding.witness)]
+        steps = [_step(path, step, number) for number, step in enumerate(_way(each))]
         result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
     if each.fix is not None:
         result["fixes"] = [_fix(path, each.fix)]
     return result
+
+
+def _way(each: Reported) -> Iterator[Step]:
+    """The steps of a witness and, where the last of them raises, how the exception leaves."""
+    yield from each.finding.witness
+    last = each.finding.witness[-1]
+    if last.text in RAISING:
+        yield Step(last.line, f"leaves {each.anchor.function or 'the module'} with the object still out")
 
 
 def _step(path: str, step: Step, number: int) -> Json:

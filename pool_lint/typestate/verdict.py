@@ -257,6 +257,10 @@ def _leaving_line(follow: Follow, ret: Point | None) -> int:
     return max((point.line for point in follow.points), default=last.line if last is not None else 0)
 
 
+# What is said of the step at which an exception begins its way.
+RAISING = frozenset(("is cancelled", "may be left here", "may raise", "raises"))
+
+
 def _raising_text(point: Point) -> str:
     if point.kind == "raise":
         return "raises"
