@@ -24,11 +24,11 @@ APP = """\
 import queue
 import socket
 
-import redis
+from dbutils.pooled_db import PooledDB
 from psycopg2.pool import ThreadedConnectionPool
 
 pool = ThreadedConnectionPool(1, maxconn=4, dsn="")
-cache = redis.ConnectionPool(max_connections=None)
+stock = PooledDB(None)
 idle = queue.Queue(maxsize=3)
 for _ in range(3):
     idle.put(bytearray(10))
@@ -95,8 +95,8 @@ app.py:7:8: 'pool', library pool: psycopg2.pool.ThreadedConnectionPool
     pays         not judged: each connection is outside the process
     borrowed by  load (line 57)
 
-app.py:8:9: 'cache', library pool: redis.ConnectionPool
-    bounded by   max_connections=None
+app.py:8:9: 'stock', library pool: dbutils.pooled_db.PooledDB
+    bounded by   no limit: 'maxconnections' is left out, which means no limit
     pays         not judged: each connection is outside the process
     borrowed by  nobody in this file
 
