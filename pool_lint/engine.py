@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pool_lint.codes import INTERNAL_ERROR
 from pool_lint.files import PoolLintError
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from pool_lint.analysis import ModuleAnalysis
     from pool_lint.config import Settings
+
+Answer = TypeVar("Answer")
 
 
 def check_text(text: str, path: str, settings: Settings, tree: ast.AST | None = None) -> list[Finding]:
@@ -34,7 +36,11 @@ def check_text(text: str, path: str, settings: Settings, tree: ast.AST | None = 
     try:
         return _check(text, path, settings)
     except RecursionError:
+        pass
+    try:
         return _with_deep_stack(lambda: _check(text, path, settings))
+    except RecursionError:
+        return [_gave_up(1, "it is nested too deeply")]
 
 
 def _check(text: str, path: str, settings: Settings) -> list[Finding]:
@@ -65,15 +71,22 @@ def _check(text: str, path: str, settings: Settings) -> list[Finding]:
     return sorted(findings)
 
 
-def analysed(text: str, path: str, settings: Settings) -> ModuleAnalysis:
-    """Return the analysis of a file that somebody asks about, whatever the prefilter says."""
+def ask(text: str, path: str, settings: Settings, question: Callable[[ModuleAnalysis], Answer]) -> Answer:
+    """Return what a question about the analysis of a file is answered, whatever the prefilter says."""
     import libcst as cst  # noqa: PLC0415 - slow to load
 
     from pool_lint.analysis import analyse  # noqa: PLC0415 - as above
     from pool_lint.source import parse  # noqa: PLC0415 - as above
 
+    def answer() -> Answer:
+        return question(analyse(parse(text), settings, path))
+
     try:
-        return analyse(parse(text), settings, path)
+        try:
+            return answer()
+        except RecursionError:
+            pass
+        return _with_deep_stack(answer)
     except cst.ParserSyntaxError as error:
         raise PoolLintError(f"{path}:{error.raw_line}: libcst cannot parse it") from error
     except RecursionError as error:
@@ -88,15 +101,16 @@ def explain_cost(text: str, line: int, settings: Settings) -> str:
     return analyse(parse(text), settings).explained(line)
 
 
-def _with_deep_stack(check: Callable[[], list[Finding]]) -> list[Finding]:
-    """Run a check in a thread with a large stack, for files that nest deeper than the interpreter's usual limit."""
-    result: list[list[Finding]] = []
+def _with_deep_stack(work: Callable[[], Answer]) -> Answer:
+    """Do some work in a thread with a large stack, for files that nest deeper than the interpreter's usual limit."""
+    done: list[Answer] = []
+    failed: list[BaseException] = []
 
     def run() -> None:
         try:
-            result.append(check())
-        except RecursionError:
-            result.append([_gave_up(1, "it is nested too deeply")])
+            done.append(work())
+        except BaseException as error:  # noqa: BLE001 - raised again by who waits
+            failed.append(error)
 
     limit, size = sys.getrecursionlimit(), threading.stack_size()
     sys.setrecursionlimit(_DEEP_LIMIT)
@@ -108,7 +122,9 @@ def _with_deep_stack(check: Callable[[], list[Finding]]) -> list[Finding]:
     finally:
         threading.stack_size(size)
         sys.setrecursionlimit(limit)
-    return result[0] if result else [_gave_up(1, "it is nested too deeply")]
+    if failed:
+        raise failed[0]
+    return done[0]
 
 
 def _is_too_long(text: str) -> bool:

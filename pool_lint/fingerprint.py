@@ -103,7 +103,7 @@ class _Index:
     def _statements(self, node: ast.AST) -> tuple[list[ast.stmt], list[int]]:
         found = self._inside.get(node)
         if found is None:
-            inner = list(_inner(node))
+            inner = list(statements_in(node))
             found = self._inside[node] = inner, [each.end_lineno or each.lineno for each in inner]
         return found
 
@@ -113,8 +113,8 @@ def _first(statement: ast.stmt) -> int:
     return min([statement.lineno, *(each.lineno for each in decorators)])
 
 
-def _inner(node: ast.AST) -> Iterator[ast.stmt]:
-    """The statements directly inside a node, through handlers and cases."""
+def statements_in(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements directly inside a node, through handlers and cases."""
     for name in ("body", "handlers", "cases", "orelse", "finalbody"):
         children: Sequence[ast.AST] = getattr(node, name, ())
         if not isinstance(children, list):
@@ -124,7 +124,7 @@ def _inner(node: ast.AST) -> Iterator[ast.stmt]:
             if isinstance(child, ast.stmt):
                 yield child
             else:
-                yield from _inner(child)
+                yield from statements_in(child)
 
 
 def _without_comments(text: str) -> list[str]:

@@ -6,12 +6,13 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pool_lint.typestate.follow import EXC, Follow, TooComplex
+from pool_lint.typestate.follow import EXC, TooComplex
 from pool_lint.typestate.state import CANCELLED, GROUND, HELD, NONE, RETURNED, UNBOUND, Fact
 
 if TYPE_CHECKING:
     from pool_lint import ir
     from pool_lint.analysis import ModuleAnalysis
+    from pool_lint.typestate.follow import Follow
     from pool_lint.typestate.state import Site
 
 Node = tuple[int, Fact]
@@ -52,16 +53,12 @@ def beliefs(module: ModuleAnalysis, function: ir.Function) -> dict[int, list[Bel
     outcome = module.file.outcome(function)
     if outcome is None:
         return None
-    # run once more, as outcomes do not keep the arrows between facts
-    for narrow in (False, True):
-        follow = Follow(module.file, outcome.follow.cfg, lenient=outcome.follow.lenient, narrow=narrow)
-        follow.edges = []
-        try:
-            follow.run()
-        except TooComplex:
-            continue
-        return _Reading(follow).by_line()
-    return None
+    try:
+        # once more, as outcomes do not keep the arrows between facts
+        follow = module.file.follow(outcome.follow.cfg, lenient=outcome.follow.lenient, edges=True)
+    except TooComplex:
+        return None
+    return _Reading(follow).by_line()
 
 
 class _Reading:

@@ -12,7 +12,7 @@ from conftest import LEAK
 from test_fixtures import FIXTURES, named, settings_of
 
 from pool_lint.cli import main
-from pool_lint.engine import analysed, check_text
+from pool_lint.engine import ask, check_text
 from pool_lint.files import read_source
 from pool_lint.prefilter import may_have_findings
 from pool_lint.survey import survey
@@ -172,7 +172,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_listed(app: Path, capsys: p
 def test_a_pool_that_does_not_pay_is_the_one_that_is_reported(app: Path) -> None:
     text = (app / "app.py").read_text()
     settings = settings_of('# settings: profile = "bundled-3.11"', app)
-    pools = survey(analysed(text, "app.py", settings))
+    pools = ask(text, "app.py", settings, survey)
     reported = {finding.line for finding in check_text(text, "app.py", settings) if finding.code.startswith("POL3")}
     assert {pool.line for pool in pools if pool.pays is False} == reported
     assert reported
@@ -183,7 +183,7 @@ def test_what_is_reported_is_about_a_pool_that_is_listed(path: Path) -> None:
     text = read_source(path)
     settings = settings_of(text, path)
     try:
-        pools = survey(analysed(text, os.fspath(path), settings))
+        pools = ask(text, os.fspath(path), settings, survey)
     except Exception as error:  # noqa: BLE001 - syntax that this Python does not have
         pytest.skip(str(error))
     assert not pools or may_have_findings(text, settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import pytest
 from test_fixtures import FIXTURES, named, settings_of
 
 from pool_lint.cli import main
-from pool_lint.engine import analysed, check_text
+from pool_lint.engine import ask, check_text
 from pool_lint.files import read_source
 from pool_lint.trace import BORROWED, GIVEN_BACK, HANDED_ON, LOST, NOT_BORROWED, Belief, beliefs
 
@@ -86,7 +87,7 @@ def traced(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def believed(function: str) -> dict[tuple[str, str], Belief]:
     """Return the beliefs about a function, by handle and the line's text."""
-    module = analysed(SOURCE, "app.py", settings_of("", Path("app.py")))
+    module = ask(SOURCE, "app.py", settings_of("", Path("app.py")), lambda module: module)
     (found,) = [each for each in module.tree.functions if each.qualname == function]
     by_line = beliefs(module, found)
     assert by_line is not None
@@ -219,7 +220,7 @@ LEAKS = {"POL101", "POL102", "POL107"}
 def test_what_is_reported_as_lost_is_believed_to_be(path: Path) -> None:
     text = read_source(path)
     settings = settings_of(text, path)
-    module = analysed(text, os.fspath(path), settings)
+    module = ask(text, os.fspath(path), settings, lambda module: module)
     for finding in check_text(text, os.fspath(path), settings):
         if finding.code not in LEAKS:
             continue
@@ -236,3 +237,12 @@ def test_what_is_reported_as_lost_is_believed_to_be(path: Path) -> None:
         else:
             kept_by_another_method = any(belief.states == (HANDED_ON,) for belief in about)
             assert kept_by_another_method or any(set(lost) & set(belief.raising) for belief in about), finding
+
+
+def test_code_that_nests_deeply_is_traced(traced: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chain = "".join(f"    elif query == {number}:\n        pass\n" for number in range(1, 700))
+    text = SOURCE.replace("    conn.set_session(query)\n    pool", f"    if query:\n        pass\n{chain}    pool", 1)
+    text += f"\n\ndef long():\n    return {' + '.join(['query'] * 300)}\n"
+    (traced / "app.py").write_text(text)
+    assert main(["trace", "app.py:lost_when_it_raises"]) == 0
+    assert re.search(r"pool\.putconn\(conn\) +conn returned\n", capsys.readouterr().out)

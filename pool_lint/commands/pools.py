@@ -35,7 +35,7 @@ class Surveyed:
 
 def survey_file(path: str, settings: Settings) -> Surveyed:
     """Return the pools of one file."""
-    from pool_lint.engine import analysed  # noqa: PLC0415 - the analysis is slow to load
+    from pool_lint.engine import ask  # noqa: PLC0415 - the analysis is slow to load
     from pool_lint.prefilter import may_have_findings  # noqa: PLC0415 - as above
     from pool_lint.survey import survey  # noqa: PLC0415 - as above
 
@@ -44,7 +44,7 @@ def survey_file(path: str, settings: Settings) -> Surveyed:
         if not may_have_findings(text, settings):
             return Surveyed(path)
         parse_text(text, path)
-        return Surveyed(path, tuple(survey(analysed(text, path, settings))))
+        return Surveyed(path, tuple(ask(text, path, settings, survey)))
     except PoolLintError as error:
         return Surveyed(path, error=str(error))
 

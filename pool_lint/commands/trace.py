@@ -13,13 +13,16 @@ from pool_lint.commands.inputs import parse_text, read_input
 from pool_lint.commands.selection import Selection
 from pool_lint.config import load_settings
 from pool_lint.files import PoolLintError
+from pool_lint.fingerprint import statements_in
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from pool_lint.analysis import ModuleAnalysis
     from pool_lint.config import Settings
     from pool_lint.finding import Finding
+    from pool_lint.trace import Belief
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from pool_lint.emit.trace import draw  # noqa: PLC0415 - drawing is loaded where something is drawn
-    from pool_lint.engine import analysed  # noqa: PLC0415 - the analysis is slow to load
+    from pool_lint.engine import ask  # noqa: PLC0415 - the analysis is slow to load
     from pool_lint.trace import beliefs  # noqa: PLC0415 - as above
 
     path, colon, asked = arguments.place.rpartition(":")
@@ -45,12 +48,15 @@ def _run(arguments: argparse.Namespace) -> int:
         raise PoolLintError(f"{arguments.place}: must be FILE:FUNCTION or FILE:LINE")
     text = read_input(path)
     tree = parse_text(text, path)
-    span = _span(list(_spans(tree, "")), path, asked)
+    span = _span(list(_spans(tree)), path, asked)
     settings = load_settings(Path.cwd())
-    module = analysed(text, path, settings)
-    functions = (each for each in module.tree.functions if each.qualname == span.name and _is_in(span, each.line))
-    function = next(functions, None)
-    believed = beliefs(module, function) if function is not None else None
+
+    def believed_of(module: ModuleAnalysis) -> dict[int, list[Belief]] | None:
+        functions = (each for each in module.tree.functions if each.qualname == span.name and _is_in(span, each.line))
+        function = next(functions, None)
+        return beliefs(module, function) if function is not None else None
+
+    believed = ask(text, path, settings, believed_of)
     sources = text.split("\n")
     lines = {number: sources[number - 1] for number in range(span.first, span.last + 1)}
     title = f"{path}: {span.name}, lines {span.first} to {span.last}"
@@ -74,17 +80,17 @@ def _is_in(span: Span, line: int) -> bool:
     return span.first <= line <= span.last
 
 
-def _spans(node: ast.AST, prefix: str) -> Iterator[Span]:
-    """The functions of a tree, each before those inside it."""
-    for child in ast.iter_child_nodes(node):
-        inside = prefix
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            name = prefix + child.name
-            inside = f"{name}."
-            if not isinstance(child, ast.ClassDef):
-                first = min([child.lineno, *(each.lineno for each in child.decorator_list)])
-                yield Span(name, first, child.end_lineno or child.lineno)
-        yield from _spans(child, inside)
+def _spans(tree: ast.AST) -> Iterator[Span]:
+    """The functions of a tree in the order of their lines, each before those inside it."""
+    stack = [(each, "") for each in statements_in(tree)][::-1]
+    while stack:
+        node, prefix = stack.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            yield Span(prefix + node.name, first, node.end_lineno or node.lineno)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            prefix = f"{prefix}{node.name}."
+        stack += [(each, prefix) for each in statements_in(node)][::-1]
 
 
 def _span(spans: list[Span], path: str, asked: str) -> Span:
