@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pool_lint.finding import INTERNAL_ERROR, OFF_BY_DEFAULT
+from pool_lint.codes import INTERNAL_ERROR, OFF_BY_DEFAULT
 
 if TYPE_CHECKING:
     from pool_lint.finding import Finding, Fix

@@ -15,11 +15,12 @@ from sarif_pydantic import Sarif
 from test_fixtures import FIXTURES, settings_of
 
 from pool_lint.cli import main
+from pool_lint.codes import INTERNAL_ERROR
 from pool_lint.commands.check import FORMATS, check_file
 from pool_lint.commands.selection import Selection
 from pool_lint.emit import github, gitlab, rdjson, records, sarif
 from pool_lint.files import read_source
-from pool_lint.finding import INTERNAL_ERROR, Edit, Finding, Fix, Step, merged
+from pool_lint.finding import Edit, Finding, Fix, Step, merged
 from pool_lint.fingerprint import Anchor, anchors
 from pool_lint.report import Outcome, Reported
 from pool_lint.rules import load_rules

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from pool_lint import __version__
-from pool_lint.finding import INTERNAL_ERROR, Step
+from pool_lint.codes import INTERNAL_ERROR
+from pool_lint.finding import Step
 from pool_lint.report import level_of
 from pool_lint.rules import load_rules
 from pool_lint.rules.documentation import as_markdown, as_text, documentation
