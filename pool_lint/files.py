@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import tokenize
 from pathlib import Path
@@ -29,6 +28,8 @@ def read_toml(path: Path) -> dict[str, object]:
 
 def read_json(path: Path) -> object:
     """Return the parsed JSON file at ``path``."""
+    import json  # noqa: PLC0415 - most runs read none
+
     try:
         data: object = json.loads(path.read_bytes())
     except OSError as error:

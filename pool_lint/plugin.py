@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 from flake8.exceptions import ExecutionError
 
 from pool_lint import __version__
-from pool_lint.baseline import known_fingerprints
 from pool_lint.codes import OFF_BY_DEFAULT
 from pool_lint.config import (
     MAY_RAISE,
@@ -94,7 +93,11 @@ class PoolLintPlugin:
                 "flake8 option pool_lint_",
             )
             cls.settings = override_baseline(cls.settings, options.pool_lint_baseline, "flake8 option pool_lint_")
-            cls.known = known_fingerprints(cls.settings.baseline)
+            cls.known = frozenset()
+            if cls.settings.baseline:
+                from pool_lint.baseline import known_fingerprints  # noqa: PLC0415 - not where there is none
+
+                cls.known = known_fingerprints(cls.settings.baseline)
             if cls.settings.profile:
                 # what is named is read at once, so that a broken file is said before the first finding
                 from pool_lint.cost.profile import find_profile  # noqa: PLC0415 - not where none is named

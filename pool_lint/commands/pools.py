@@ -41,9 +41,8 @@ def survey_file(path: str, settings: Settings) -> Surveyed:
 
     try:
         text = read_input(path)
-        if not may_have_findings(text, settings):
+        if not may_have_findings(text, settings, parse_text(text, path)):
             return Surveyed(path)
-        parse_text(text, path)
         return Surveyed(path, tuple(ask(text, path, settings, survey)))
     except PoolLintError as error:
         return Surveyed(path, error=str(error))
