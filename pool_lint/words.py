@@ -50,6 +50,8 @@ FILLING = re.compile(
     r"set_?up\w*|populate\w*|prepare\w*|warm\w*|boot\w*|create\w*|grow\w*|make\w*|build\w*|refill\w*|prefill\w*|load\w*|"
     r"initiali[sz]e\w*|preload\w*|spawn\w*|__await__|_run|run|main|add_\w*|_add\w*|ensure\w*|on_start\w*|launch\w*)$"
 )
+# The name of a method that reads on in a stream: what is put back beside it was pushed back.
+READING = re.compile(r"^(?:read\w*|recv\w*|next\w*|__next__|peek\w*|get_?(?:c|ch|char|token|line|byte)s?)$")
 # The name of a method that hands out what a permit or a count stands for.
 LENDING_NAME = re.compile(
     r"^_*(?:try_?)?(?:(?:acquire|borrow|check_?out|lease|allocate|obtain|rent|take|claim|reserve|lend)(?:_\w+)?|get|"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, ContainerSpec, PoolSpec, PutForm, ReleaseForm, TakeForm
 from pool_lint.walk import names_read, statement_parts, walk_expressions, walk_statements
-from pool_lint.words import BORROWING, FILLING, LENDING_METHOD, RETURNING
+from pool_lint.words import BORROWING, FILLING, LENDING_METHOD, READING, RETURNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -290,7 +290,7 @@ class Containers:
         if taken and names - taken and isinstance(value, ir.Seq):
             return "unknown"  # a new entry made with the help of the old one, as in a work list
         if taken:
-            if self._in_work_loop(put, use):
+            if self._in_work_loop(put, use) or any(self._is_read(name, scope) for name in taken):
                 return "unknown"
             return "given" if self._used_between(put, use) else "turned"
         if scope is not None:
@@ -316,6 +316,13 @@ class Containers:
 
     def _is_taken(self, name: str, scope: ir.Function | None, use: ContainerUse) -> bool:
         return any(self._takes_from(value, scope, use) for value in self.assigned(scope).get(name, ()))
+
+    def _is_read(self, name: str, scope: ir.Function | None) -> bool:
+        """Whether a name is also given what is read from a stream: then the container holds what was pushed back."""
+        arms = [arm for value in self.assigned(scope).get(name, ()) for arm in _arms(_unawaited(value))]
+        return any(
+            isinstance(arm, ir.Call) and isinstance(arm.func, ir.Attr) and READING.match(arm.func.name) for arm in arms
+        )
 
     def _takes_from(self, value: ir.Expr, scope: ir.Function | None, use: ContainerUse) -> bool:
         if isinstance(value, ir.Await):

@@ -415,7 +415,8 @@ class Types:
         if dotted in _ASYNC_LOCKS:
             return Type("lock", dotted="async")
         if dotted in _SEMAPHORES:
-            return Type("semaphore", dotted=dotted)
+            # one that starts with nothing to give signals something; it counts no objects
+            return Type("lock") if _starts_at_nothing(expr) else Type("semaphore", dotted=dotted)
         if dotted in catalog.logger_factories:
             return Type("logger")
         if dotted in _SEEN_THROUGH and expr.args:
@@ -535,6 +536,11 @@ _NEUTRAL_BASES = frozenset(
     for name in names
 )
 _BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
+
+
+def _starts_at_nothing(call: ir.Call) -> bool:
+    value = call.args[0] if call.args else next((value for key, value in call.keywords if key == "value"), None)
+    return isinstance(value, ir.Const) and value.value == 0
 
 
 def _rank(kind: Type) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pool_lint.prefilter.text import any_word, method_calls, name_before, places_of
 from pool_lint.prefilter.tree import calls_in, last_name, names_in, words_in
-from pool_lint.words import LENDING_METHOD, LENDING_NAME, PAIRS, RETURNING
+from pool_lint.words import LENDING_METHOD, LENDING_NAME, PAIRS, READING, RETURNING
 
 if TYPE_CHECKING:
     from pool_lint.prefilter.known import Words
@@ -51,30 +51,41 @@ def lends_from_container(text: str, tree: Tree, words: Words, *, whatever_name: 
         for match in _HEAP.finditer(text):
             (takes if match[1] == "pop" else puts).setdefault(match[2].rpartition(".")[2], []).append(match.start())
     return any(
-        _comes_back(tree, name, takes[name], puts[name], whatever_name=whatever_name)
+        _comes_back(tree, name, takes[name], puts[name], whatever_name=whatever_name, queued=queued)
         for name in takes.keys() & puts.keys()
     )
 
 
-def _comes_back(tree: Tree, name: str, takes: list[int], puts: list[int], *, whatever_name: bool) -> bool:
+def _comes_back(tree: Tree, name: str, takes: list[int], puts: list[int], *, whatever_name: bool, queued: bool) -> bool:
     """Whether what is taken out of a container may be what is put into it."""
     functions = {function.name for place in tree.places(takes) for function in place.functions}
-    taking = functions | set(_POPS) | set(_GETS) | {"heappop"}
     lending = whatever_name or any(LENDING_METHOD.match(function) for function in functions)
     for place in tree.places(puts):
         for value in _put_values(place.stmt, name):
             if not isinstance(value, _GIVABLE):
+                if isinstance(value, ast.Call) and _is_pop(value):
+                    return True  # what lived in another container in between
                 returning = place.function is not None and RETURNING.match(place.function.name)
                 if returning and isinstance(value, ast.Call) and names_in(value) & place.params():
                     return True
                 continue
             names = names_in(value)
-            if _is_given(tree, place, names, taking, every=isinstance(value, _DISPLAY)):
+            if _is_own(tree, place, name) and not queued:
+                continue
+            if _is_given(tree, place, names, name, functions, every=isinstance(value, _DISPLAY)):
                 return True
             named = lending or place.function is None or bool(RETURNING.match(place.function.name))
             if names & place.params() and (named or (place.klass is not None and "pool" in place.klass.name.lower())):
                 return True
     return False
+
+
+def _is_own(tree: Tree, place: Place, name: str) -> bool:
+    """Whether a container is a variable of the function that puts, with no ``finally``: a work list at most."""
+    function = place.function
+    if function is None or name not in tree.given(function):
+        return False
+    return not any(isinstance(node, ast.Try) and node.finalbody for node in ast.walk(function))
 
 
 def _put_values(stmt: ast.stmt, name: str) -> list[ast.expr]:
@@ -93,18 +104,37 @@ def _put_values(stmt: ast.stmt, name: str) -> list[ast.expr]:
     return found
 
 
-def _is_given(tree: Tree, place: Place, names: set[str], taking: set[str], *, every: bool) -> bool:
+def _is_given(tree: Tree, place: Place, names: set[str], container: str, takers: set[str], *, every: bool) -> bool:
     """Whether one of the names (or each) holds what was taken, here or in a function around this one."""
 
     def taken(name: str) -> bool:
-        return any(
-            last_name(call.func) in taking
-            for scope in place.functions or (None,)
-            for value in tree.given(scope).get(name, ())
-            for call in calls_in(value)
-        )
+        for function in place.functions or (None,):
+            calls = [call for value in tree.given(function).get(name, ()) for call in calls_in(value)]
+            if any(_takes(call, container, takers) for call in calls):
+                # what is also read from a stream is pushed back, not given back
+                return not any(isinstance(call.func, ast.Attribute) and READING.match(call.func.attr) for call in calls)
+        return False
 
-    return bool(names) and (all if every else any)(taken(name) for name in names)
+    return bool(names) and ((all if every else any)(taken(name) for name in names) or _is_freed(tree, place, names))
+
+
+def _is_freed(tree: Tree, place: Place, names: set[str]) -> bool:
+    """Whether a name holds what was taken out of another container, in which it lived (`worth.kept`: free lists)."""
+    values = [value for name in names for value in tree.given(place.function).get(name, ())]
+    return bool(values) and all(isinstance(value, ast.Call) and _is_pop(value) for value in values)
+
+
+def _is_pop(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in _POPS
+
+
+def _takes(call: ast.Call, container: str, takers: set[str]) -> bool:
+    called = last_name(call.func)
+    if called in takers:
+        return True
+    if called in (*_POPS, *_GETS) and isinstance(call.func, ast.Attribute):
+        return last_name(call.func.value) == container
+    return called == "heappop" and bool(call.args) and last_name(call.args[0]) == container
 
 
 def uses_pair(text: str) -> bool:
@@ -136,11 +166,14 @@ def _pair(borrow: str, releases: frozenset[str]) -> tuple[re.Pattern[str], re.Pa
 
 
 _PERMITS = ("Semaphore", "CapacityLimiter")
+# One that starts with nothing to give signals something, and counts no objects.
+_PERMIT = re.compile(r"[=:][ \t]*[\w.]*(?:Semaphore|CapacityLimiter)\b(?!\(\s*0\s*\))")
 
 
 def counts(text: str, tree: Tree) -> bool:
     """Whether a method that lends may take a permit or raise a count (`typestate.file`: permits and counts)."""
-    acquiring = places_of("acquire", text) if any_word(_PERMITS, text) else ()
+    permits = any_word(_PERMITS, text) and _PERMIT.search(text) is not None
+    acquiring = places_of("acquire", text) if permits else ()
     if any(_lends(place) for place in tree.places(acquiring)):
         return True
     raised: dict[str, list[int]] = {}
@@ -150,19 +183,32 @@ def counts(text: str, tree: Tree) -> bool:
         if begin and text[begin - 1] == ".":
             raised.setdefault(name, []).append(at)
         at = text.find("+=", at + 1)
-    return any(
-        any(_lends(place) for place in tree.places(where)) and _is_ordered(name, text, tree)
-        for name, where in raised.items()
-    )
+    return any(_is_count(name, where, text, tree) for name, where in raised.items())
 
 
-def _is_ordered(name: str, text: str, tree: Tree) -> bool:
-    """Whether an attribute is compared with a limit."""
-    return any(
-        isinstance(node, ast.Compare) and any(isinstance(op, _ORDERING) for op in node.ops) and name in words_in(node)
+def _is_count(name: str, raised: list[int], text: str, tree: Tree) -> bool:
+    """Whether a lending method raises an attribute that its class compares with a limit, and lowers or owns a pool."""
+    lending = {place.klass for place in tree.places(raised) if place.klass is not None and _lends(place)}
+    if not lending:
+        return False
+    related = {klass.name for klass in lending}.union(*(map(last_name, klass.bases) for klass in lending))
+    places = [
+        place
         for place in tree.places(places_of(name, text))
+        if not isinstance(place.stmt, ast.Assert)
+        and place.klass is not None
+        and (place.klass.name in related or not related.isdisjoint(map(last_name, place.klass.bases)))
+    ]
+    compared = any(
+        isinstance(node, ast.Compare) and any(isinstance(op, _ORDERING) for op in node.ops) and name in words_in(node)
+        for place in places
         for node in ast.walk(getattr(place.stmt, "test", place.stmt))
     )
+    lowered = any(
+        isinstance(place.stmt, ast.AugAssign) and isinstance(place.stmt.op, ast.Sub) and name in words_in(place.stmt)
+        for place in places
+    )
+    return compared and (lowered or any_word(_POPS, text))
 
 
 _ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)

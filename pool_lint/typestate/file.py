@@ -16,7 +16,7 @@ from pool_lint.pools.containers import Containers
 from pool_lint.pools.duck import DuckPools
 from pool_lint.pools.types import Types, decorator_names
 from pool_lint.typestate.exceptions import Exceptions
-from pool_lint.typestate.follow import ALL, LATER, NOTHING, Follow, TooComplex, tested_paths
+from pool_lint.typestate.follow import ALL, LATER, OF_HANDLES, Follow, TooComplex, tested_paths
 from pool_lint.typestate.resolve import Callee, Resolver
 from pool_lint.typestate.state import (
     AWAITABLE,
@@ -37,7 +37,7 @@ from pool_lint.walk import names_read, path_of, walk_expressions, walk_statement
 from pool_lint.words import LENDING_NAME, RETURNING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pool_lint.config import Settings
 
@@ -221,8 +221,11 @@ class FileAnalysis:
         given: tuple[tuple[tuple[Root, ...], str], ...] = (),
         edges: bool = False,
     ) -> Follow:
-        """Follow a function with all that tests tell or, where that is too much, with less and less of it."""
-        for known in range(self._known.get(cfg, ALL), NOTHING + 1):
+        """Follow a function with all that tests tell or, where that is too much, with what they tell of handles.
+
+        With less than that, paths that cannot be would be followed: then it is better to give up.
+        """
+        for known in range(self._known.get(cfg, ALL), OF_HANDLES + 1):
             follow = Follow(self, cfg, entries=entries, lenient=lenient, given=given, known=known)
             follow.edges = [] if edges else None
             try:
@@ -1173,7 +1176,7 @@ class FileAnalysis:
                 for stmt in walk_statements(method.body):
                     if isinstance(stmt, ir.AugAssign) and isinstance(stmt.target, ir.Attr) and stmt.target.name == attr:
                         lowered = lowered or stmt.op == "SubtractAssign"
-                for expr in walk_expressions(method.body):
+                for expr in _decisions(method):
                     if isinstance(expr, ir.Compare) and any(operator in _ORDERING for operator, _ in expr.rights):
                         parts = (expr.left, *(right for _, right in expr.rights))
                         if any(isinstance(part, ir.Attr) and part.name == attr for part in parts):
@@ -1278,6 +1281,17 @@ def _alternatives(value: ir.Expr) -> list[ir.Expr]:
     ):
         return [value.args[1], ir.Sub(value.line, value.col, value.func.value, value.args[0])]
     return [value]
+
+
+def _decisions(function: ir.Function) -> Iterator[ir.Expr]:
+    """The expressions of a function but those that it asserts, which limit nothing."""
+    asserted = {
+        id(expr)
+        for stmt in walk_statements(function.body)
+        if isinstance(stmt, ir.Assert)
+        for expr in walk_expressions([stmt])
+    }
+    return (expr for expr in walk_expressions(function.body) if id(expr) not in asserted)
 
 
 _LONGEST = 6

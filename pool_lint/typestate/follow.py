@@ -60,7 +60,7 @@ USED = "+used"
 # where all that tests tell is followed, meets nine at a point.
 _MOST_FACTS = 4_000
 _MOST_AT_A_POINT = 20
-ALL, OF_HANDLES, NOTHING = range(3)
+ALL, OF_HANDLES = range(2)
 _MOST_ENVIRONMENTS = 16
 # Parts of an element that are told apart: of what is put into a container, longer paths are forgotten.
 _DEEPEST = 3
@@ -98,7 +98,7 @@ class Follow:
     ``entries`` are places that hold an object when the function begins (to learn what it does with them);
     ``lenient`` are the points whose objects are given up when an unseen function gets them.
     ``plain`` looks at no handle: enough to see how a function ends.  ``known`` says what is kept of what tests tell:
-    ``ALL``, what they tell ``OF_HANDLES``, or ``NOTHING``.  ``given`` is what is known at the start.
+    ``ALL``, or what they tell ``OF_HANDLES``.  ``given`` is what is known at the start.
     """
 
     def __init__(
@@ -131,8 +131,7 @@ class Follow:
         self._entries = list(entries)
         self.keys = frozenset[tuple[Root, ...]]() if plain else file.keys(cfg) | {key for key, _ in given}
         if known != ALL:
-            names = file.handle_names(self.function) if known == OF_HANDLES else ()
-            self.keys = frozenset((name,) for name in names)
+            self.keys = frozenset((name,) for name in file.handle_names(self.function))
         self._given = given
         self._environments: dict[int, int] = {}
         self._greenlets = file.greenlets
@@ -144,7 +143,7 @@ class Follow:
         self._used = False
         self.pool_words: dict[str, Place] = {}
         self._pool_names = frozenset[str]() if plain else file.pool_names(self.function)
-        self.keys |= {(name,) for name in self._pool_names} if self._pool_names and known != NOTHING else set()
+        self.keys |= {(name,) for name in self._pool_names} if self._pool_names else set()
         self._quiet_items = file.release_receivers(cfg)
         self.handles = file.handle_names(self.function)
 
