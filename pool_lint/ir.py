@@ -1,7 +1,8 @@
 """The small syntax tree that the analysis reads: libcst without its punctuation.
 
 libcst keeps every comma and comment, which fixes need and an analysis does not.  `lower.py` turns the libcst
-tree into these nodes once; everything after it handles about thirty plain kinds instead of some two hundred.
+tree into these nodes once, and `lower_ast.py` makes the same of Python's own tree; everything after them handles
+about thirty plain kinds instead of some two hundred.
 Lines count from 1, columns from 0 (characters).
 """
 

@@ -9,27 +9,26 @@ import ast
 import re
 from dataclasses import dataclass
 
+# None of these patterns can fail, so that none goes back: they take what they can and end there.
 # What may stand between two tokens inside brackets.
-_BLANK = re.compile(r"(?:[ \t\f\r\n\\]|#[^\r\n]*)*")
+_BLANK = re.compile(r"(?:[ \t\f\r\n\\]+|#[^\r\n]*)*")
 _OPENING = re.compile(r"([A-Za-z]*)('''|\"\"\"|'|\")")
+_QUOTES = ("'", '"', "'''", '"""')
+
+
+def _inner(quote: str) -> str:
+    """Return the pattern of a quote that does not close a literal, as the last alternative."""
+    return f"|{quote[0]}(?!{quote[1:]})" if len(quote) > 1 else ""
+
+
 # The rest of a string up to its closing quote, and the text of an f-string up to a field or its closing quote.
-_PLAIN = {
-    quote: re.compile(rf"(?:[^\\{quote[0]}]|\\.{rf'|{quote[0]}(?!{quote[1:]})' if quote[1:] else ''})*", re.DOTALL)
-    for quote in ("'", '"', "'''", '"""')
-}
+_PLAIN = {quote: re.compile(rf"(?:[^\\{quote[0]}]+|\\.{_inner(quote)})*", re.DOTALL) for quote in _QUOTES}
 _TEXT = {
     (quote, is_raw): re.compile(
-        r"(?:[^\\{}"
-        + quote[0]
-        + r"]|\{\{|\}\}|"
-        + ("" if is_raw else r"\\N\{[^}]*\}|")
-        + r"\\(?:[^{}]|(?=[{}]))"
-        + (f"|{quote[0]}(?!{quote[1:]})" if quote[1:] else "")
-        + ")*",
-        re.DOTALL,
+        rf"(?:[^\\{{}}{quote[0]}]+|\{{\{{|\}}\}}|{named}\\(?:[^{{}}]|(?=[{{}}])){_inner(quote)})*", re.DOTALL
     )
-    for quote in ("'", '"', "'''", '"""')
-    for is_raw in (False, True)
+    for quote in _QUOTES
+    for is_raw, named in ((False, r"\\N\{[^}]*\}|"), (True, ""))
 }
 # What means nothing in the expression of a field; what a format specification holds besides fields.
 _IN_FIELD = re.compile(r"[^'\"(){}\[\]:!#]*")
@@ -120,7 +119,7 @@ def _field(text: str, at: int) -> tuple[Field, int]:
     end = at = _expression_end(text, start)
     nested: list[Field] = []
     if text.startswith("!", at):
-        at = _end(_WORD, text, at + 1)
+        at = after_blank(text, _end(_WORD, text, at + 1))
     if text.startswith(":", at):
         at = _end(_SPEC, text, at + 1)
         while text.startswith("{", at):

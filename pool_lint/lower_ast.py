@@ -2,8 +2,11 @@
 
 flake8 hands the ast tree over, and libcst's parser takes ten times as long as Python's.  Where the two trees part,
 this module follows libcst: the inside of parentheses begins a tuple or a generator, `ast` joins what stands in
-several string literals, and its columns are bytes.  The source text is asked only about those places.  One thing
-libcst does is not followed: it drops a form feed in front of a statement, which here counts as a column.
+several string literals, and its columns are bytes.  The source text is asked only about those places.
+
+Three oddities are not followed.  libcst drops a form feed in front of a statement and blanks after the conversion of
+an f-string's field, so that its columns fall short after them; and it leaves names as they are spelled, where Python
+folds compatibility characters (a ligature is its letters).
 """
 
 from __future__ import annotations
@@ -329,7 +332,7 @@ class _Lowering(Lowering[ast.expr, "list[ast.stmt]"]):
         # Before Python 3.12 the places inside f-strings are wrong where they span lines or nest: parsed again.
         parsed = ast.parse(f"({self._text[field.start : field.end]})", mode="eval").body
         line, col = self._places.place(field.start)
-        shift = len(self._text[field.start - col : field.start].encode()) - 1
+        shift = self._places.byte_column(line, col) - 1
         for node in ast.walk(parsed):
             if isinstance(node, (ast.expr, ast.keyword, ast.arg)):
                 node.col_offset += shift if node.lineno == 1 else 0

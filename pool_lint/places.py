@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from itertools import accumulate
+from bisect import bisect_left, bisect_right
 
 # What Python takes for the end of a line; `str.splitlines` knows more.
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
+_CONTINUES = re.compile(rb"[\x80-\xbf]")
 
 
 class Places:
@@ -22,13 +21,20 @@ class Places:
     def column(self, line: int, col: int) -> int:
         """Return the column in characters of one in bytes, as `ast` counts them."""
         if line in self.wide:
-            return len(self.wide[line][:col].decode())
+            return col - bisect_left(self.wide[line], col)
+        return col
+
+    def byte_column(self, line: int, col: int) -> int:
+        """Return the column in bytes of one in characters."""
+        if line in self.wide:
+            start = self.offset(line, 0)
+            return len(self._text[start : start + col].encode())
         return col
 
     def offset(self, line: int, col: int) -> int:
         """Return the offset of a line and a column in characters."""
         if not self._starts:
-            self._starts = list(accumulate(map(len, _LINE.findall(self._text)), initial=0))
+            self._starts = [0, *(end.end() for end in _LINE_END.finditer(self._text))]
         return self._starts[line - 1] + col
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -39,6 +45,10 @@ class Places:
         return line, offset - self._starts[line - 1]
 
 
-def _wide_lines(text: str) -> dict[int, bytes]:
-    """Return the lines on which bytes and characters do not count the same."""
-    return {number: line.encode() for number, line in enumerate(_LINE_END.split(text), 1) if not line.isascii()}
+def _wide_lines(text: str) -> dict[int, list[int]]:
+    """Return the lines on which bytes and characters do not count the same: where bytes only continue a character."""
+    return {
+        number: [byte.start() for byte in _CONTINUES.finditer(line.encode())]
+        for number, line in enumerate(_LINE_END.split(text), 1)
+        if not line.isascii()
+    }

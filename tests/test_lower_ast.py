@@ -76,6 +76,26 @@ def test_a_form_feed_that_libcst_drops_is_counted() -> None:
     assert [(part.line, part.col) for part in value.value.items] == [(2, 1), (2, 5)]
 
 
+def test_blanks_that_libcst_drops_are_counted() -> None:
+    if sys.version_info < (3, 12):
+        pytest.skip("its syntax is newer than this Python")
+    text = "f'{a!r  }b', c"
+    value = lower_ast(ast.parse(text), text).body[0]
+    assert isinstance(value, ir.ExprStmt)
+    assert isinstance(value.value, ir.Seq)
+    joined, after = value.value.items
+    assert isinstance(joined, ir.Op)
+    assert [(type(part), part.col) for part in joined.parts] == [(ir.Name, 3), (ir.Const, 9)]
+    assert after.col == 13
+
+
+def test_names_are_folded_as_python_folds_them() -> None:
+    text = "\N{LATIN SMALL LIGATURE FI}le = 1"
+    assign = lower_ast(ast.parse(text), text).body[0]
+    assert isinstance(assign, ir.Assign)
+    assert [target.id for target in assign.targets if isinstance(target, ir.Name)] == ["file"]
+
+
 def test_what_nests_too_deeply_is_left_to_the_caller() -> None:
     text = "x = " + "f(" * 80 + ")" * 80 + "." + ".".join(["a"] * 2000)
     with pytest.raises(RecursionError):
