@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pool_lint.bounds.file import FileBounds
 from pool_lint.catalog.load import load_catalog
+from pool_lint.pools.linked import Linked
 from pool_lint.typestate.dirt import Dirt, Leftover
 from pool_lint.typestate.file import FileAnalysis, Outcome
 from pool_lint.typestate.verdict import Verdict, verdicts
@@ -52,9 +53,12 @@ class ModuleAnalysis:
         return self.file.tree
 
 
-def analyse(tree: ModuleTree, settings: Settings, path: str = "") -> ModuleAnalysis:
-    """Return the analysis of one file; near its ``path`` stands which versions of libraries it uses."""
-    return ModuleAnalysis(FileAnalysis(tree, _catalog(settings), settings), path)
+def analyse(tree: ModuleTree, settings: Settings, path: str = "", linked: Linked | None = None) -> ModuleAnalysis:
+    """Return the analysis of one file; near its ``path`` stands which versions of libraries it uses.
+
+    ``linked``: what other modules of its project add to it.
+    """
+    return ModuleAnalysis(FileAnalysis(tree, _catalog(settings), settings, linked or Linked()), path)
 
 
 def _catalog(settings: Settings) -> Catalog:

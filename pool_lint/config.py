@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
     from pool_lint.catalog.spec import PoolSpec
 
 MAY_RAISE = ("calls", "handle", "any")
-KEYS = ("may_raise", "no_raise", "margin", "threads", "profile", "baseline", "pool")
+KEYS = (
+    "may_raise", "no_raise", "margin", "threads", "profile", "baseline", "pool", "across_files", "src", "cache_dir",
+)  # fmt: skip
+SRC = (".", "src")
 PROFILE_FILE = "pool-lint-profile.json"
 
 
@@ -30,6 +34,8 @@ class Settings:
     ``threads``: how many threads are taken to contend for a pool.
     ``profile``: the file of measured costs, or the name of a bundled one; "" for that of this interpreter.
     ``baseline``: the file of findings that are known and not reported; "" for none.
+    ``across_files``: whether what a file imports from its project is looked into; ``src``: the folders in which
+    absolute imports are looked up; ``cache_dir``: the folder of the cache, "" for the user's own.
     """
 
     may_raise: str = "calls"
@@ -39,6 +45,9 @@ class Settings:
     threads: int = 1
     profile: str = ""
     baseline: str = ""
+    across_files: bool = True
+    src: tuple[str, ...] = ()
+    cache_dir: str = ""
 
 
 def load_settings(start_dir: Path) -> Settings:
@@ -47,7 +56,7 @@ def load_settings(start_dir: Path) -> Settings:
     for folder in (start, *start.parents):
         path = folder / "pyproject.toml"
         if path.is_file():
-            return _with_baseline(_with_profile(_settings_of(path), folder), folder)
+            return _with_baseline(_with_profile(_with_folders(_settings_of(path), folder), folder), folder)
     return Settings()
 
 
@@ -59,6 +68,12 @@ def project_root(start_dir: Path) -> Path:
 
 def _with_baseline(settings: Settings, folder: Path) -> Settings:
     return replace(settings, baseline=str(folder / settings.baseline)) if settings.baseline else settings
+
+
+def _with_folders(settings: Settings, folder: Path) -> Settings:
+    """Settle which folders ``src`` and ``cache_dir`` mean: relative to pyproject.toml."""
+    src = tuple(os.path.normpath(folder / each) for each in settings.src or SRC)
+    return replace(settings, src=src, cache_dir=str(folder / settings.cache_dir) if settings.cache_dir else "")
 
 
 def _with_profile(settings: Settings, folder: Path) -> Settings:
@@ -86,6 +101,12 @@ def parse_settings(table: Mapping[str, object], where: str) -> Settings:
 
         models = parse_pools({"pool": table["pool"]}, where)
     settings = override(Settings(models=models), table.get("may_raise"), table.get("no_raise"), f"{where}.")
+    settings = replace(
+        settings,
+        across_files=_switch(table.get("across_files", settings.across_files), f"{where}.across_files"),
+        src=_folders(table.get("src"), f"{where}.src"),
+        cache_dir=_folder(table["cache_dir"], f"{where}.cache_dir") if "cache_dir" in table else "",
+    )
     settings = override_costs(settings, table.get("margin"), table.get("threads"), table.get("profile"), f"{where}.")
     return override_baseline(settings, table.get("baseline"), f"{where}.")
 
@@ -147,6 +168,26 @@ def _number(value: object, where: str) -> float:
     if not 1 <= number < 1e6:  # noqa: PLR2004 - more threads, or a wider margin, is a slip
         raise PoolLintError(f"{where}: {value!r} is not a number of at least 1")
     return number
+
+
+def _switch(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise PoolLintError(f"{where}: must be true or false")
+    return value
+
+
+def _folders(value: object, where: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not value:
+        raise PoolLintError(f"{where}: must be a list of folders")
+    return tuple(_folder(each, where) for each in value)
+
+
+def _folder(value: object, where: str) -> str:
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise PoolLintError(f"{where}: {value!r} is not the name of a folder")
+    return value
 
 
 def _names(value: object, where: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from pool_lint.codes import INTERNAL_ERROR
 from pool_lint.files import PoolLintError
 from pool_lint.finding import Finding
 from pool_lint.prefilter import may_have_findings
+from pool_lint.project.entry import lends_to, linked_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,7 @@ def check_text(text: str, path: str, settings: Settings, tree: ast.Module | None
     A file with a syntax error has none.  What the analysis could not do is said as POL000.
     """
     parsed = _parsed(text) if tree is None else tree
-    if parsed is None or not may_have_findings(text, settings, parsed):
+    if parsed is None or not (may_have_findings(text, settings, parsed) or lends_to(text, path, settings)):
         return []
     try:
         return _check(text, path, settings, parsed)
@@ -50,7 +51,7 @@ def _check(text: str, path: str, settings: Settings, parsed: ast.Module) -> list
     """
     from pool_lint.lower_ast import lower_ast  # noqa: PLC0415 - for the files that pass the prefilter alone
 
-    found = _findings(lower_ast(parsed, text), path, settings)
+    found = _findings(lower_ast(parsed, text), text, path, settings)
     if not found or _is_too_long(parsed, text):
         return found
     from pool_lint.source import parse  # noqa: PLC0415 - libcst takes 0.2 s to load
@@ -61,15 +62,15 @@ def _check(text: str, path: str, settings: Settings, parsed: ast.Module) -> list
         raise
     except Exception:  # noqa: BLE001 - the parser's own faults must not take flake8 down
         return found
-    return _findings(tree, path, settings)
+    return _findings(tree, text, path, settings)
 
 
-def _findings(tree: ModuleTree, path: str, settings: Settings) -> list[Finding]:
+def _findings(tree: ModuleTree, text: str, path: str, settings: Settings) -> list[Finding]:
     from pool_lint.analysis import analyse  # noqa: PLC0415 - for the files that pass the prefilter alone
     from pool_lint.rules import load_rules  # noqa: PLC0415 - as above
 
     try:
-        module = analyse(tree, settings, path)
+        module = analyse(tree, settings, path, linked_with(text, path, settings, tree))
         findings = {finding for rule in load_rules() for finding in rule.check(module)}
         findings.update(
             _gave_up(function.line, f"the bound on paths was hit in {function.qualname}")
@@ -92,7 +93,8 @@ def ask(text: str, path: str, settings: Settings, question: Callable[[ModuleAnal
     from pool_lint.source import parse  # noqa: PLC0415 - as above
 
     def answer() -> Answer:
-        return question(analyse(parse(text).tree, settings, path))
+        tree = parse(text).tree
+        return question(analyse(tree, settings, path, linked_with(text, path, settings, tree)))
 
     try:
         try:

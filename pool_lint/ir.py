@@ -25,7 +25,10 @@ class Expr:
 
 @dataclass(slots=True, eq=False)
 class Name(Expr):
+    """``text``: how the program spells it, where ``id`` is the name of a thing of another module."""
+
     id: str
+    text: str = ""
 
 
 @dataclass(slots=True, eq=False)

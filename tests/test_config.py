@@ -29,8 +29,12 @@ def written(folder: Path, text: str) -> Path:
     return folder
 
 
+def sources(folder: Path) -> tuple[str, ...]:
+    return str(folder), str(folder / "src")
+
+
 def test_without_a_table_the_defaults_hold(tmp_path: Path) -> None:
-    assert load_settings(written(tmp_path, "[project]\nname = 'x'\n")) == Settings()
+    assert load_settings(written(tmp_path, "[project]\nname = 'x'\n")) == Settings(src=sources(tmp_path))
 
 
 def test_the_nearest_file_counts(tmp_path: Path) -> None:
@@ -39,7 +43,16 @@ def test_the_nearest_file_counts(tmp_path: Path) -> None:
     inner.mkdir(parents=True)
     assert load_settings(inner).may_raise == "any"
     written(inner, '[tool.pool_lint]\nmay_raise = "handle"\nno_raise = ["log.note", "tell"]\n')
-    assert load_settings(inner) == Settings(may_raise="handle", no_raise=("log.note", "tell"))
+    expected = Settings(may_raise="handle", no_raise=("log.note", "tell"), src=sources(inner))
+    assert load_settings(inner) == expected
+
+
+def test_folders_are_relative_to_the_file(tmp_path: Path) -> None:
+    settings = load_settings(written(tmp_path, '[tool.pool_lint]\nsrc = ["lib", "../x"]\ncache_dir = "kept"\n'))
+    assert settings.src == (str(tmp_path / "lib"), str(tmp_path.parent / "x"))
+    assert settings.cache_dir == str(tmp_path / "kept")
+    assert settings.across_files
+    assert not load_settings(written(tmp_path, "[tool.pool_lint]\nacross_files = false\n")).across_files
 
 
 def test_own_pools_have_the_schema_of_the_catalog(tmp_path: Path) -> None:
@@ -52,6 +65,11 @@ def test_own_pools_have_the_schema_of_the_catalog(tmp_path: Path) -> None:
     ("text", "complaint"),
     [
         ("[tool.pool_lint]\nmay_raise = 3\n", "tool.pool_lint.may_raise: 3 is not one of calls, handle, any"),
+        ("[tool.pool_lint]\nacross_files = 1\n", "tool.pool_lint.across_files: must be true or false"),
+        ("[tool.pool_lint]\nsrc = 'lib'\n", "tool.pool_lint.src: must be a list of folders"),
+        ("[tool.pool_lint]\nsrc = []\n", "tool.pool_lint.src: must be a list of folders"),
+        ("[tool.pool_lint]\nsrc = ['']\n", "tool.pool_lint.src: '' is not the name of a folder"),
+        ("[tool.pool_lint]\ncache_dir = 5\n", "tool.pool_lint.cache_dir: 5 is not the name of a folder"),
         ("[tool.pool_lint]\nmay_rase = 'any'\n", "tool.pool_lint.may_rase: unknown key; did you mean may_raise?"),
         (
             "[tool.pool_lint]\ncolour = 1\n",

@@ -22,6 +22,7 @@ ROWS = (
     {"analysis"},
     {"rules", "survey", "trace"},
     {"prefilter"},
+    {"project"},
     {"fingerprint", "baseline"},
     {"report"},
     {"engine", "emit", "noqa"},

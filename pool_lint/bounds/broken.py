@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pool_lint import ir
+from pool_lint.bounds.scan import body_of
 from pool_lint.typestate.state import CANCELLED, HELD, LIBRARY, OWN
 from pool_lint.walk import names_read, walk_expressions, walk_statements
 
@@ -77,7 +78,7 @@ def _gives_back(bounds: FileBounds, call: ir.Call, follow: Follow, site: Site) -
 
 def _only_puts(bounds: FileBounds, function: ir.Function) -> bool:
     """Whether a return method does nothing with the object but put it away."""
-    body = bounds.bodies[function]
+    body = bounds.bodies.get(function) or body_of(function)
     if any(isinstance(stmt, (ir.If, ir.Try)) for stmt in body.statements):
         return False
     params = {param.name for param in function.params[1 if function.owner is not None else 0 :]}

@@ -117,6 +117,8 @@ class Keepers:
         return self._found[key]
 
     def _make(self, key: Key, scope: Scope, depth: int) -> Keeper | None:
+        if self._containers.is_linked(key):
+            return None
         owner, name = key
         if isinstance(owner, ir.Klass):
             bindings = self._types.attrs_of(owner).get(name, [])

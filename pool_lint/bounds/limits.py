@@ -51,7 +51,7 @@ class Limits:
 
     def callees(self, scope: Scope) -> list[Body]:
         """The functions of this file that a function calls."""
-        return [self._bodies[each] for each in self._callees.get(scope, ())]
+        return [self._bodies[each] for each in self._callees.get(scope, ()) if each in self._bodies]
 
     def around(self, body: Body) -> list[Body]:
         """A function, those that call it, and those that it calls."""

@@ -50,8 +50,14 @@ def scan(tree: ir.ModuleTree) -> dict[Scope, Body]:
     for klass in tree.classes:
         _read(klass.body, found[None])
     for function in tree.functions:
-        found[function] = body = Body(function)
-        _read(function.body, body)
+        found[function] = body_of(function)
+    return found
+
+
+def body_of(function: ir.Function) -> Body:
+    """Return the body of one function, which may be of another module."""
+    found = Body(function)
+    _read(function.body, found)
     return found
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, ContainerSpec, PoolSpec, PutForm, ReleaseForm, TakeForm
+from pool_lint.pools.linked import MARK, Linked
 from pool_lint.walk import names_read, statement_parts, walk_expressions, walk_statements
 from pool_lint.words import BORROWING, FILLING, LENDING_METHOD, READING, RETURNING
 
@@ -59,9 +60,11 @@ class ContainerUse:
 class Containers:
     """The containers of one file, and which of them are pools."""
 
-    def __init__(self, tree: ir.ModuleTree, types: Types) -> None:
+    def __init__(self, tree: ir.ModuleTree, types: Types, linked: Linked | None = None) -> None:
         self._types = types
-        self._tree = tree
+        self._linked = linked or Linked()
+        self._body = [*tree.body, *self._linked.body]
+        self._functions = [*tree.functions, *self._linked.functions]
         self.uses: dict[Key, ContainerUse] = {}
         self._specs: dict[Key, PoolSpec | None] = {}
         self._assigned: dict[ir.Function | None, dict[str, list[ir.Expr]]] = {}
@@ -98,8 +101,17 @@ class Containers:
         return self._specs.get(key)
 
     def pools(self) -> list[ContainerUse]:
-        """The containers with the evidence for a pool."""
-        return [use for use in self.uses.values() if self._is_pool(use)]
+        """The containers of the file itself with the evidence for a pool."""
+        return [use for use in self.own_uses() if self._is_pool(use)]
+
+    def own_uses(self) -> list[ContainerUse]:
+        """The containers that are no other module's."""
+        return [use for use in self.uses.values() if not self.is_linked(use.key)]
+
+    def is_linked(self, key: Key) -> bool:
+        """Whether a container is another module's, so that not everything done with it need be in view."""
+        owner, name = key
+        return MARK in name or (isinstance(owner, (ir.Klass, ir.Function)) and owner in self._linked.homes)
 
     def made_when_empty(self, use: ContainerUse) -> list[tuple[ir.Expr, ir.Function]]:
         """What the functions that take an object construct where there is none."""
@@ -146,11 +158,11 @@ class Containers:
         return use
 
     def _scan(self) -> None:
-        scopes: list[ir.Function | None] = [None, *self._tree.functions]
+        scopes: list[ir.Function | None] = [None, *self._functions]
         for scope in scopes:
-            self._scan_uses(self._tree.body if scope is None else scope.body, scope)
+            self._scan_uses(self._body if scope is None else scope.body, scope)
         for scope in scopes:
-            self._scan_escapes(self._tree.body if scope is None else scope.body, scope)
+            self._scan_escapes(self._body if scope is None else scope.body, scope)
         for use in self.uses.values():
             for put in use.puts:
                 put.what = self._what(put, use)
@@ -266,7 +278,7 @@ class Containers:
         found = self._assigned.get(scope)
         if found is None:
             found = {}
-            for stmt in walk_statements(self._tree.body if scope is None else scope.body):
+            for stmt in walk_statements(self._body if scope is None else scope.body):
                 if isinstance(stmt, ir.Assign) and stmt.value is not None:
                     for target in stmt.targets:
                         for name, value in _pairs(target, stmt.value):
@@ -274,7 +286,7 @@ class Containers:
                 elif isinstance(stmt, ir.For):
                     for name in _target_names(stmt.target):
                         found.setdefault(name, []).append(ir.Star(0, 0, stmt.iter))
-            for expr in walk_expressions(self._tree.body if scope is None else scope.body):
+            for expr in walk_expressions(self._body if scope is None else scope.body):
                 if isinstance(expr, ir.Walrus):
                     found.setdefault(expr.name, []).append(expr.value)
             self._assigned[scope] = found
@@ -343,7 +355,7 @@ class Containers:
 
     def _in_work_loop(self, put: Put, use: ContainerUse) -> bool:
         """Whether an object goes back inside ``while CONTAINER:``: a work list, in which something is put again."""
-        body = self._tree.body if put.function is None else put.function.body
+        body = self._body if put.function is None else put.function.body
         for stmt in walk_statements(body):
             if isinstance(stmt, ir.While) and any(
                 self.key(expr, put.function) == use.key
@@ -361,7 +373,7 @@ class Containers:
         A put-back that stands only in a handler is a retry.
         """
         scope = put.function
-        body = self._tree.body if scope is None else scope.body
+        body = self._body if scope is None else scope.body
         if _only_in_handler(body, put.node):
             return False
         seen_take = False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, PoolSpec, ReleaseForm
+from pool_lint.pools.linked import plain
 from pool_lint.walk import names_read, path_of, walk_expressions, walk_statements
 from pool_lint.words import PAIRS
 
@@ -70,7 +71,7 @@ class DuckPools:
             if not name or _LOCK.search(name):
                 continue
             kind = self._types.of(expr.func.value, scope)
-            if kind is not None and kind.kind not in ("external_instance", "many"):
+            if kind is not None and kind.kind not in ("external_instance", "many") and not self._types.is_linked(kind):
                 continue
             seen = self._seen[name]
             if method in PAIRS:
@@ -123,7 +124,7 @@ _LOCK = re.compile(r"(?:^|_)(?:r?lock|sem|semaphore|mutex|cond|condition|limiter
 def receiver_name(expr: ir.Expr) -> str:
     """The last name of a receiver, without underscores: ``pool`` for ``self._pool``, ``app["pool"]`` and ``POOL``."""
     if isinstance(expr, ir.Name):
-        return expr.id.strip("_").lower()
+        return plain(expr.id).strip("_").lower()
     if isinstance(expr, ir.Attr):
         return expr.name.strip("_").lower()
     if isinstance(expr, ir.Sub):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pool_lint import ir
+from pool_lint.pools.linked import MARK, Linked, plain
 from pool_lint.walk import path_of, walk_expressions, walk_statements
 
 if TYPE_CHECKING:
@@ -85,9 +86,10 @@ _MANY = frozenset(
 class Types:
     """The types of one file's expressions."""
 
-    def __init__(self, tree: ir.ModuleTree, catalog: Catalog) -> None:
+    def __init__(self, tree: ir.ModuleTree, catalog: Catalog, linked: Linked | None = None) -> None:
         self.tree = tree
         self.catalog = catalog
+        self.linked = linked or Linked()
         self.imports: dict[str, str] = {}
         self._globals: dict[str, list[Binding]] = defaultdict(list)
         self._locals: dict[ir.Function, dict[str, list[Binding]]] = {}
@@ -103,6 +105,7 @@ class Types:
         _collect(tree.body, None, self._globals)
         for function in tree.functions:
             self._collect_global(function)
+        self._collect_linked(self.linked)
         for name, bindings in self._globals.items():
             for binding in bindings:
                 if binding.how == "import":
@@ -121,6 +124,26 @@ class Types:
                 _collect(function.body, function, own)
                 for name in set(stmt.names):
                     self._globals[name].extend(own.get(name, ()))
+
+    def _collect_linked(self, linked: Linked) -> None:
+        """What the statements of other modules bind, under the names by which everybody reads it."""
+        found: dict[str, list[Binding]] = defaultdict(list)
+        _collect(linked.body, None, found)
+        for name, bindings in found.items():
+            for binding in bindings:
+                thing = binding.function or binding.klass
+                home = linked.homes.get(thing) if thing is not None else None
+                self._globals[f"{name}{home}" if home is not None else name].append(binding)
+        for function in linked.functions:
+            self._collect_global(function)
+        for klass in linked.classes:
+            self.classes.setdefault(f"{klass.name}{linked.homes[klass]}", klass)
+        for known, name in linked.own.items():
+            self._globals[known] = self._globals[name]
+
+    def is_linked(self, kind: Type) -> bool:
+        """Whether a value is an instance of a class of another module, of which not everything need be understood."""
+        return kind.kind == "instance" and kind.klass is not None and kind.klass in self.linked.homes
 
     def locals_of(self, function: ir.Function) -> dict[str, list[Binding]]:
         """Where each name that a function binds gets its value."""
@@ -160,10 +183,10 @@ class Types:
         if found is None and owner is not None:
             found = self._self_type(name, owner)
         if found is None and owner is None:
-            if name in self.catalog.logger_names and not bindings:
+            if plain(name) in self.catalog.logger_names and not bindings:
                 found = Type("logger")
-            elif not bindings and name in _BUILTINS:
-                found = Type("external", dotted=name)
+            elif not bindings and plain(name) in _BUILTINS:
+                found = Type("external", dotted=plain(name))
         self._busy.discard(key)
         self._names[key] = found
         return found
@@ -519,7 +542,8 @@ class Types:
         path = path_of(expr)
         if path is None:
             return ""
-        head = self.imports.get(str(path[0]), str(path[0]))
+        root = str(path[0])
+        head = self.imports.get(root, root.removesuffix(MARK))
         return head + "".join(str(part) for part in path[1:])
 
 
@@ -567,7 +591,7 @@ def decorator_names(function: ir.Function) -> frozenset[str]:
         expr = decorator.func if isinstance(decorator, ir.Call) else decorator
         path = path_of(expr)
         if path:
-            out.add(str(path[-1]).lstrip("."))
+            out.add(plain(str(path[-1])).lstrip("."))
     return frozenset(out)
 
 

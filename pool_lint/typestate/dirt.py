@@ -555,7 +555,7 @@ class Dirt:
             spec, home = next(
                 ((spec, home) for spec, home in self._homes.values() if home.klass is klass), (None, None)
             )
-            if spec is None or home is None:
+            if spec is None or home is None or klass in self.file.linked.homes:
                 continue
             changed = self._changed.get(klass, {})
             where = next((o, s) for o in self.outcomes for s in o.follow.sites if s.spec is spec)
@@ -569,6 +569,8 @@ class Dirt:
                 if fault.partial and not items:
                     items = (Item(("." + fault.partial,), fault.line, fault.partial, "", DIRTY, ""),)
                 method = fault.method
+                if method in self.file.linked.homes:
+                    continue
                 yield Leftover(
                     "partial", method, method.line, method.col, klass.name, where[1].pool, items, method.name
                 )
@@ -727,6 +729,7 @@ class Walk:
             states = result.fails or {state}
         else:
             states = result.ends or {state}
+        states = self._seen_here(function, state, states, call.line)
         if released and self.dirt.reader(function, self.home).calls_hook():
             # Called only where there is one, and nobody can see what it does.
             return {apply(state, Change("reset", (), call.line), self.home)}
@@ -738,6 +741,12 @@ class Walk:
         if place[0] == _own_name(function) and self.home.klass is not None:
             states = {self._own_changes(state, each) for each in states}
         return states
+
+    def _seen_here(self, function: ir.Function, before: State, after: set[State], line: int) -> set[State]:
+        """What a function of another module has made of a state: in this file, that happens where it is called."""
+        if function not in self.dirt.file.linked.homes:
+            return after
+        return {frozenset(item if item in before else item._replace(line=line) for item in each) for each in after}
 
     def _is_mechanism(self, function: ir.Function) -> bool:
         """Whether a function is a method of the class that keeps the objects."""
@@ -839,12 +848,13 @@ class Walk:
                 if passed is not None:
                     if entering:
                         result = self.dirt.into(function, passed, self.home, spec, state)
-                        return {each for states in result.yields.values() for each in states} or {state}
+                        states = {each for states in result.yields.values() for each in states} or {state}
+                        return self._seen_here(function, state, states, point.line)
                     result = self.dirt.resumed(function, passed, self.home, spec, state, raised=leaving)
-                    return result.ends | result.fails or {state}
+                    return self._seen_here(function, state, result.ends | result.fails or {state}, point.line)
                 if released:
                     result = self.dirt.resumed(function, None, self.home, spec, state, raised=leaving)
-                    return result.released() or {state}
+                    return self._seen_here(function, state, result.released() or {state}, point.line)
                 return {state}
             if not entering and not released and self._may_undo(context, fact):
                 return {apply(state, Change("reset", (), point.line), self.home)}

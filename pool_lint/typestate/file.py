@@ -14,6 +14,7 @@ from pool_lint.flow.cfg import RET, Cfg, Point, Root
 from pool_lint.flow.live import live_roots
 from pool_lint.pools.containers import Containers
 from pool_lint.pools.duck import DuckPools
+from pool_lint.pools.linked import MARK, Linked, plain
 from pool_lint.pools.types import Types, decorator_names
 from pool_lint.typestate.exceptions import Exceptions
 from pool_lint.typestate.follow import ALL, LATER, OF_HANDLES, Follow, TooComplex, tested_paths
@@ -83,6 +84,7 @@ class FileAnalysis:
     tree: ir.ModuleTree
     catalog: Catalog
     settings: Settings
+    linked: Linked = field(default_factory=Linked)
     types: Types = field(init=False)
     containers: Containers = field(init=False)
     resolver: Resolver = field(init=False)
@@ -103,6 +105,7 @@ class FileAnalysis:
     _shapes: dict[ir.Function, tuple[Returned, ...]] = field(default_factory=dict)
     _counts: dict[tuple[ir.Function, str], bool] = field(default_factory=dict)
     _busy: set[object] = field(default_factory=set)
+    _running: set[ir.Function] = field(default_factory=set)
     _recursive: set[object] = field(default_factory=set)
     _policies: dict[tuple[ir.Klass, ir.Function | None, str], str] = field(default_factory=dict)
     _decorators: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
@@ -113,10 +116,11 @@ class FileAnalysis:
 
     def __post_init__(self) -> None:
         self.tree.settle()
-        self.types = Types(self.tree, self.catalog)
-        self.containers = Containers(self.tree, self.types)
+        self.types = Types(self.tree, self.catalog, self.linked)
+        self.containers = Containers(self.tree, self.types, self.linked)
         duck = DuckPools(self.tree, self.types)
         self.resolver = Resolver(self.tree, self.types, self.containers, duck, self.catalog)
+        self.resolver.lends = lambda function: bool(self.lent_by(function))
         self.exceptions = Exceptions(self.types, self.catalog)
         self.greenlets = self.resolver.is_greenlet_module()
         self.object_releases = frozenset(
@@ -134,6 +138,11 @@ class FileAnalysis:
                 if outcome is not None:
                     out.append(outcome)
         return out
+
+    def scopes(self) -> list[tuple[ir.Function | None, list[ir.Stmt]]]:
+        """Each function with its body, and None with that of the module; of linked modules too."""
+        own = [(None, self.tree.body), (None, self.linked.body)]
+        return [*own, *((function, function.body) for function in (*self.tree.functions, *self.linked.functions))]
 
     def live(self, cfg: Cfg) -> list[frozenset[Root]]:
         """The roots that are still read at or after each point of a graph."""
@@ -202,11 +211,15 @@ class FileAnalysis:
             return self._outcomes[function]
         self._outcomes[function] = None
         cfg = self.cfg(function)
+        self._running.add(function)
         try:
             follow = self._followed(cfg)
         except TooComplex:
-            self.gave_up.append(function)
+            if function not in self.linked.homes:
+                self.gave_up.append(function)
             return None
+        finally:
+            self._running.discard(function)
         self._keep_attr_sites(follow)
         outcome = Outcome(function, follow, self._hands_out(follow))
         self._outcomes[function] = outcome
@@ -275,6 +288,8 @@ class FileAnalysis:
         if function in self._busy:
             self._recursive.add(function)
             return Summary()
+        if function in self._running:
+            return Summary()  # unknown so far, and not to be remembered: it will be known once it has been run
         self._busy.add(function)
         result = self._summarize(function)
         rounds = 0
@@ -792,7 +807,7 @@ class FileAnalysis:
         """Whether an expression is a lock or semaphore, by its type or, where that is unseen, by its name."""
         kind = self.types.of(expr, scope)
         path = path_of(expr)
-        named = kind is None and path is not None and bool(_LOCK_NAME.search(str(path[-1]).lower()))
+        named = kind is None and path is not None and bool(_LOCK_NAME.search(plain(str(path[-1])).lower()))
         return named or (kind is not None and kind.kind in ("lock", "semaphore"))
 
     def is_quiet_with(self, expr: ir.Expr, scope: ir.Function | None) -> bool:
@@ -804,7 +819,7 @@ class FileAnalysis:
             dotted = self.types.dotted(expr.func)
             return dotted in _QUIET_CONTEXTS
         path = path_of(expr)
-        return kind is None and path is not None and bool(_LOCK_NAME.search(str(path[-1]).lower()))
+        return kind is None and path is not None and bool(_LOCK_NAME.search(plain(str(path[-1])).lower()))
 
     def swallowed(self, expr: ir.Expr, scope: ir.Function | None) -> tuple[str, ...]:
         """The types of exceptions that a context manager may swallow."""
@@ -893,7 +908,8 @@ class FileAnalysis:
             own = other.params[0].name if other.owner is not None and other.params else ""
             if self._releases_attr(other, name, not_of=own):
                 return "given"
-        if self.types.unseen_bases(klass):
+        # Of a class of another module, not everything that looks after its objects need be in view.
+        if self.types.unseen_bases(klass) or klass in self.linked.homes:
             return "unseen"
         return "kept"
 
@@ -1038,6 +1054,8 @@ class FileAnalysis:
 
     def other_pool(self, came: Place, went: Place, function: ir.Function) -> bool:
         """Whether two pools named in a function are plainly different ones, on some path."""
+        if MARK in str(came[0]) or MARK in str(went[0]):
+            return came != went and self._is_made_once(came) and self._is_made_once(went)
         while len(came) > 1 and len(went) > 1 and came[-1] == went[-1] and came[:-1] != went[:-1]:
             came, went = came[:-1], went[:-1]
         if went in self.aliases(came, function):
@@ -1052,6 +1070,11 @@ class FileAnalysis:
         if all(place[0] == "?" for place in ends_came) or all(place[0] == "?" for place in ends_went):
             return False
         return not self._same_attr(ends_came, ends_went, function)
+
+    def _is_made_once(self, place: Place) -> bool:
+        """Whether a place is a global name of another module that is given a new pool, and nothing else."""
+        bindings = self.types.bindings(str(place[0]), None)[0] if len(place) == 1 and MARK in str(place[0]) else []
+        return len(bindings) == 1 and bindings[0].how == "value" and isinstance(bindings[0].expr, ir.Call)
 
     def _other_item(self, came: Place, went: Place, function: ir.Function) -> bool:
         """Whether two items of a mapping of pools, or an item and a loop's variable, are different pools."""

@@ -137,7 +137,8 @@ class Follow:
         self._greenlets = file.greenlets
         self.setting = file.settings.may_raise
         self._decorators = file.decorators(self.function)
-        self.own_name = self.function.params[0].name if self.function.owner is not None and self.function.params else ""
+        has_own = self.function.owner is not None and self.function.params and "staticmethod" not in self._decorators
+        self.own_name = self.function.params[0].name if has_own else ""
         self._closers = {} if plain else file.named_closures(self.function)
         self._recorded: set[object] = set()
         self._used = False

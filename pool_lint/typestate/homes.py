@@ -72,9 +72,8 @@ def _library_home(file: FileAnalysis, spec: PoolSpec, site: Site) -> Home:
 
 def _listens(file: FileAnalysis) -> bool:
     """Whether this file does something of its own when SQLAlchemy lends a connection or takes it back."""
-    bodies = [file.tree.body, *(function.body for function in file.tree.functions)]
-    calls = [expr for body in bodies for expr in walk_expressions(body)]
-    calls += [each for function in file.tree.functions for each in function.decorators]
+    calls = [expr for _, body in file.scopes() for expr in walk_expressions(body)]
+    calls += [each for function, _ in file.scopes() if function is not None for each in function.decorators]
     return any(
         isinstance(expr, ir.Call)
         and file.types.dotted(expr.func).rpartition(".")[2] in ("listens_for", "listen")
@@ -85,8 +84,7 @@ def _listens(file: FileAnalysis) -> bool:
 
 def _given(file: FileAnalysis, spec: PoolSpec, params: tuple[str, ...]) -> bool:
     """Whether some construction of such a pool in this file gives one of these parameters (``**``: hidden ones)."""
-    for function in (None, *file.tree.functions):
-        body = file.tree.body if function is None else function.body
+    for function, body in file.scopes():
         for expr in walk_expressions(body):
             if not isinstance(expr, ir.Call):
                 continue
@@ -101,8 +99,8 @@ def _given(file: FileAnalysis, spec: PoolSpec, params: tuple[str, ...]) -> bool:
 
 def _creator(file: FileAnalysis, spec: PoolSpec) -> str:
     """The driver that such a pool is given to connect with (``PooledDB(pymysql, 5)``)."""
-    for function in (None, *file.tree.functions):
-        for expr in walk_expressions(file.tree.body if function is None else function.body):
+    for function, body in file.scopes():
+        for expr in walk_expressions(body):
             if isinstance(expr, ir.Call):
                 kind = file.types.of(expr, function)
                 if kind is not None and kind.kind == "pool" and kind.spec is spec and kind.origin is expr:
@@ -205,8 +203,7 @@ def _item_type(file: FileAnalysis, binding: Binding) -> Type | None:
 
 def _commits_by_itself(file: FileAnalysis, driver: str) -> bool:
     """Whether connections of this file are told, or may be told, to commit each statement."""
-    for function in (None, *file.tree.functions):
-        body = file.tree.body if function is None else function.body
+    for _, body in file.scopes():
         for expr in walk_expressions(body):
             if not isinstance(expr, ir.Call):
                 continue

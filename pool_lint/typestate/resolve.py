@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Literal
 
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, Catalog, PoolSpec, ReleaseForm
+from pool_lint.pools.linked import MARK, plain
 from pool_lint.pools.types import Type, Types, decorator_names
 from pool_lint.walk import path_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pool_lint.pools.containers import Containers
     from pool_lint.pools.duck import DuckPools
 
@@ -66,13 +69,18 @@ class Resolver:
         self.catalog = catalog
         self.tree = tree
         self._duck = duck
+        self.lends: Callable[[ir.Function], bool] = lambda _: False
         self._memo: dict[ir.Call, Callee] = {}
+        self._understood: dict[tuple[ir.Klass, tuple[str, ...]], bool] = {}
 
     def callee(self, call: ir.Call, scope: ir.Function | None) -> Callee:
         """What a call that stands in a function calls; worked out once per call."""
         found = self._memo.get(call)
         if found is None:
-            found = self._memo[call] = self._resolve(call, scope)
+            found = self._resolve(call, scope)
+            if found.function is not None and found.function in self.types.linked.stubs:
+                found = _OPAQUE  # of a stub, only the types are known
+            self._memo[call] = found
         return found
 
     def pool_spec(self, expr: ir.Expr, scope: ir.Function | None) -> tuple[PoolSpec | None, Type | None]:
@@ -84,7 +92,21 @@ class Resolver:
             return self.containers.spec(expr, scope), kind
         if kind is None or kind.kind in ("external_instance", "many"):
             return self._duck.spec(expr), kind
+        if self.types.is_linked(kind):
+            spec = self._duck.spec(expr)
+            if spec is not None and not self._lends_by_itself(kind, spec):
+                return spec, None
         return None, kind
+
+    def _lends_by_itself(self, kind: Type, spec: PoolSpec) -> bool:
+        """Whether a borrow method of another module's class is understood, so that its use need not tell what it is."""
+        assert kind.klass is not None
+        key = (kind.klass, tuple(form.method for form in spec.borrows))
+        if key not in self._understood:
+            self._understood[key] = True  # as long as it is not known
+            methods = (self.types.method(kind.klass, form.method) for form in spec.borrows)
+            self._understood[key] = any(method is not None and self.lends(method) for method in methods)
+        return self._understood[key]
 
     def is_own(self, expr: ir.Expr, scope: ir.Function | None) -> bool:
         """Whether a container belongs to the class that a function is a method of."""
@@ -226,7 +248,11 @@ class Resolver:
 
     def is_greenlet_module(self) -> bool:
         """Whether the module runs under eventlet or gevent, whose timeouts are raised at any call."""
-        return any(dotted.partition(".")[0] in ("eventlet", "gevent") for dotted in self.types.imports.values())
+        return any(
+            dotted.partition(".")[0] in ("eventlet", "gevent")
+            for name, dotted in self.types.imports.items()
+            if MARK not in name
+        )
 
     def release_of(self, expr: ir.Expr, scope: ir.Function | None) -> tuple[Callee, int] | None:
         """For a callable written as an argument (``pool.putconn``): what it releases, and which of its arguments."""
@@ -275,13 +301,13 @@ def _keyed_take(kind: Type | None, call: ir.Call) -> bool:
 
 def _is_logger_name(expr: ir.Expr, catalog: Catalog) -> bool:
     path = path_of(expr)
-    return path is not None and str(path[-1]).strip("._") in catalog.logger_names
+    return path is not None and plain(str(path[-1])).strip("._") in catalog.logger_names
 
 
 def text_of(expr: ir.Expr | None) -> str:
     """An expression as a person would write it, shortened."""
     if isinstance(expr, ir.Name):
-        return expr.id.partition("'")[0]
+        return expr.text or plain(expr.id.partition("'")[0])
     if isinstance(expr, ir.Attr):
         return f"{text_of(expr.value)}.{expr.name}"
     if isinstance(expr, ir.Sub):

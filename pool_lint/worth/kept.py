@@ -47,7 +47,7 @@ def kept_pools(file: FileAnalysis) -> Iterable[KeptPool]:
     """Yield the container pools of a file in the order in which they are built."""
     found = []
     pools = file.containers.pools()
-    pools += [use for use in file.containers.uses.values() if use not in pools and _is_free_list(file, use)]
+    pools += [use for use in file.containers.own_uses() if use not in pools and _is_free_list(file, use)]
     for use in pools:
         built = _built(file, use)
         if built is None:

@@ -1,0 +1,75 @@
+"""The way into a file's project: asked of every file, so it loads nothing before an import leads there."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pool_lint.project.roots import Roots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pool_lint.config import Settings
+    from pool_lint.ir import ModuleTree
+    from pool_lint.pools.linked import Linked
+
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+(\.*[ \t]*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]+)|import[ \t]+([^\n#;]+))", re.MULTILINE
+)
+
+
+def lends_to(text: str, path: str, settings: Settings) -> bool:
+    """Whether a file imports something of its project that may be, hold or lend from a pool."""
+    place = _place(text, path, settings)
+    if place is None:
+        return False
+    from pool_lint.project.link import project_of  # noqa: PLC0415 - not for files that import nothing of a project
+
+    return project_of(settings).lends_to(text, place)
+
+
+def linked_with(text: str, path: str, settings: Settings, tree: ModuleTree) -> Linked | None:
+    """Return what the project adds to a file; its own tree gets the same names for the same things."""
+    place = _place(text, path, settings)
+    if place is None:
+        return None
+    from pool_lint.project.link import project_of  # noqa: PLC0415 - as above
+
+    return project_of(settings).linked(text, place, tree)
+
+
+@cache
+def roots_of(src: tuple[str, ...]) -> Roots:
+    """The folders in which imports are looked up."""
+    return Roots(src)
+
+
+def _place(text: str, path: str, settings: Settings) -> str | None:
+    """Where a file lies that imports something of its project; None for others, and for what has no place."""
+    if not settings.across_files or not path.endswith((".py", ".pyi")):
+        return None
+    place = os.path.abspath(path)  # noqa: PTH100 - Path.absolute keeps the dots
+    roots = roots_of(settings.src)
+    if any(roots.locate(place, level, parts) for level, parts in imports_in(text)):
+        return place
+    return None
+
+
+def imports_in(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield what a text imports, told from the words alone: rather too much than too little."""
+    for base, names, plain in _IMPORT.findall(text):
+        if plain:
+            for part in plain.split(","):
+                words = part.split()
+                if words:
+                    yield 0, tuple(words[0].split("."))
+            continue
+        stem = base.replace(" ", "").replace("\t", "")
+        parts = tuple(part for part in stem.split(".") if part)
+        level = len(stem) - len(stem.lstrip("."))
+        yield level, parts
+        for name in re.findall(r"(?:^|[(,])\s*(?:#[^\n]*\s*)*(\w+)", names):
+            yield level, (*parts, name)
