@@ -25,7 +25,7 @@ ROWS = (
     {"fingerprint", "baseline"},
     {"report"},
     {"engine", "emit", "noqa"},
-    {"calibrate"},
+    {"calibrate", "fixes"},
     {"commands"},
     {"plugin", "cli"},
 )
