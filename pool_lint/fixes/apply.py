@@ -20,10 +20,13 @@ _MOST_ROUNDS = 200
 
 @dataclass(slots=True)
 class Mended:
-    """The text after all fixes; which they were; what was left, with the fix that somebody would have to look at."""
+    """The text after all fixes; which they were; what was left, with the fix that somebody would have to look at.
+
+    With each fix that was applied stands the text that it was applied to, in which its finding has its line.
+    """
 
     text: str
-    done: list[tuple[Finding, Fix]] = field(default_factory=list)
+    done: list[tuple[Finding, Fix, str]] = field(default_factory=list)
     left: list[tuple[Finding, Fix | None]] = field(default_factory=list)
 
 
@@ -49,8 +52,8 @@ def mend(
         for finding in wanted:
             fix = offers.fix(finding)
             if fix is not None and (fix.safe or unsafe):
+                result.done.append((finding, fix, result.text))
                 result.text = offers.applied(fix)
-                result.done.append((finding, fix))
                 break
             result.left.append((finding, fix))
         else:

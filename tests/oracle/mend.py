@@ -159,7 +159,7 @@ def _examine_one(tally: Mended, seed: int, text: str, *, unsafe: bool) -> None:
     tally.functions += 1
     tally.findings.update(code for _, code in before.found)
     after = mend(text, "generated.py", Settings(), wants, wants, unsafe=unsafe)
-    for finding, fix in after.done:
+    for finding, fix, _ in after.done:
         tally.fixed[finding.code] += 1
         tally.titles[f"{finding.code} {fix.title}"] += 1
     if not after.done:
