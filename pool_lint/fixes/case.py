@@ -11,7 +11,7 @@ from pool_lint import ir
 from pool_lint.fixes.code import Code, Statement, dotted, is_handle, mentions
 from pool_lint.rules.faults import fault_finding, faults
 from pool_lint.typestate.resolve import text_of
-from pool_lint.typestate.state import GROUND
+from pool_lint.typestate.state import GROUND, OBJECT
 from pool_lint.walk import children, walk_expressions
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pool_lint.finding import Finding
     from pool_lint.rules.base import LoadedRule
     from pool_lint.typestate.follow import Follow
-    from pool_lint.typestate.state import Site
+    from pool_lint.typestate.state import Place, Site
     from pool_lint.typestate.verdict import Verdict
 
 LOSSES = {"raises": "POL101", "leaves": "POL102", "never": "POL103", "cancelled": "POL107"}
@@ -86,6 +86,10 @@ class Case:
     verdict: Verdict | None = None
     first: int = 0  # of an object that is returned twice: the line of the first return
 
+    def call(self) -> cst.Call | None:
+        """The call that borrows."""
+        return self.code.call(self.site.call) if self.site is not None and self.site.call is not None else None
+
     def borrow(self) -> Borrow | None:
         """The borrow of the finding, if it is a plain assignment."""
         if self.follow is None or self.site is None or self.site.call is None:
@@ -122,10 +126,28 @@ def borrow_of(code: Code, follow: Follow, site: Site) -> Borrow | None:
     if function is None or code.block(statement) is None:
         return None
     for handle, value in assignments(statement.body[0]):
-        if ("." in handle or not site.vars or handle in site.vars) and _is_direct(value, call):
+        if _is_direct(value, call) and _holds(follow, site, handle, statement.body[0]):
             releases, exits = _releases(code, follow, site, handle)
             return Borrow(follow, site, call, statement, handle, value, function, tuple(releases), tuple(exits))
     return None
+
+
+def _holds(follow: Follow, site: Site, handle: str, small: cst.CSTNode) -> bool:
+    """Whether a name that a statement assigns to is the object itself and not another part of what came with it."""
+    if "." in handle:
+        return not (isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Tuple))
+    if site.vars and handle not in site.vars:
+        return False
+    if not isinstance(small, cst.Assign) or not isinstance(small.targets[0].target, cst.Tuple):
+        return True
+    # A tuple that was borrowed as one is given back as one.
+    names = [dotted(each.value) for each in small.targets[0].target.elements]
+    held = [name for name in names if ((name,), OBJECT) in _places(follow, site)]
+    return held == [handle]
+
+
+def _places(follow: Follow, site: Site) -> set[tuple[Place, str]]:
+    return {place for _, fact in follow.parents if fact.site == site.index for place in fact.places}
 
 
 def assignments(small: cst.CSTNode) -> Iterator[tuple[str, cst.BaseExpression]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 Block = cst.IndentedBlock
 NESTED = (cst.FunctionDef, cst.Lambda, cst.ClassDef)
-N = TypeVar("N", bound=cst.CSTNode)
 
 
 class Code:
@@ -152,9 +151,36 @@ def mentions(node: cst.CSTNode, handle: str) -> list[cst.CSTNode]:
     return found
 
 
-def expression(text: str) -> cst.BaseExpression:
-    """Parse one expression."""
-    return cst.parse_expression(text)
+def bound_names(node: cst.CSTNode) -> set[str]:
+    """The names and attributes that a node and what is below it bind."""
+    return {name for part in walk(node) for name in binds(part)}
+
+
+def binds(node: cst.CSTNode) -> Iterator[str]:
+    """The names and attributes that a node binds itself."""
+    targets: list[cst.CSTNode] = []
+    if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.NamedExpr, cst.CompFor)):
+        targets = [node.target]
+    elif isinstance(node, cst.AsName):
+        targets = [node.name]
+    elif isinstance(node, cst.Del):
+        targets = [node.target]
+    elif isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+        targets = [node.name]
+    elif isinstance(node, (cst.MatchAs, cst.MatchStar)) and node.name is not None:
+        targets = [node.name]
+    elif isinstance(node, cst.ImportAlias) and node.asname is None:
+        targets = [node.name]
+    for target in targets:
+        yield from _targets(target)
+
+
+def _targets(target: cst.CSTNode) -> Iterator[str]:
+    if isinstance(target, (cst.Tuple, cst.List)):
+        for element in target.elements:
+            yield from _targets(element.value)
+    elif isinstance(target, (cst.Name, cst.Attribute)):
+        yield dotted(target)
 
 
 def line_of(text: str) -> cst.SimpleStatementLine:
@@ -163,12 +189,6 @@ def line_of(text: str) -> cst.SimpleStatementLine:
     if not isinstance(parsed, cst.SimpleStatementLine):
         raise TypeError("not a simple statement")
     return parsed
-
-
-def replaced_below(node: N, old: cst.CSTNode, new: cst.CSTNode) -> N:
-    """A node with one other below it exchanged."""
-    changed = node.deep_replace(old, new)
-    return changed  # type: ignore[return-value]
 
 
 def _with_child(parent: cst.CSTNode, old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:

@@ -10,7 +10,7 @@ import libcst as cst
 
 from pool_lint.fixes import give_back
 from pool_lint.fixes.candidate import Candidate
-from pool_lint.fixes.code import NESTED, Block, Statement, dotted, is_handle, line_of, mentions, walk
+from pool_lint.fixes.code import NESTED, Block, Statement, binds, dotted, is_handle, line_of, mentions, walk
 from pool_lint.fixes.case import assignments, borrow_of
 from pool_lint.fixes.quiet import Quiet, block_leaves, leaves
 from pool_lint.fixes.tidy import Tidy, leading
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from pool_lint.fixes.case import Borrow, Case, Release
     from pool_lint.fixes.code import Code
     from pool_lint.fixes.give_back import GiveBack
-
-
-_GUESS = "how the object goes back is a guess from the class or container it came from"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,7 @@ def _at_once(case: Case, place: tuple[Block, int], back: GiveBack) -> Candidate:
     """The return right after the borrow of an object that nothing is done with."""
     block, index = place
     text = case.code.with_statements(block, index + 1, index + 1, [line_of(back.text)]).code
-    doubt = "" if back.sure else _GUESS
+    doubt = "" if back.sure else give_back.GUESS
     return _candidate("return it at once, since it is not used", text, doubt)
 
 
@@ -285,7 +282,7 @@ def _is_steady(code: Code, borrow: Borrow, region: Region, back: GiveBack) -> bo
                 return False
             if isinstance(node, cst.Del) and is_handle(node.target, borrow.handle):
                 continue  # taken out
-            for target in _bound(node):
+            for target in binds(node):
                 if target in names or target in paths:
                     return False
     removed = [each.unit for each in borrow.releases]
@@ -296,38 +293,11 @@ def _unawaited(text: str) -> str:
     return text.removeprefix("await ")
 
 
-def _bound(node: cst.CSTNode) -> Iterator[str]:
-    """The names and attributes that a node binds itself."""
-    targets: list[cst.CSTNode] = []
-    if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.NamedExpr, cst.CompFor)):
-        targets = [node.target]
-    elif isinstance(node, cst.AsName):
-        targets = [node.name]
-    elif isinstance(node, cst.Del):
-        targets = [node.target]
-    elif isinstance(node, (cst.FunctionDef, cst.ClassDef)):
-        targets = [node.name]
-    elif isinstance(node, (cst.MatchAs, cst.MatchStar)) and node.name is not None:
-        targets = [node.name]
-    elif isinstance(node, cst.ImportAlias) and node.asname is None:
-        targets = [node.name]
-    for target in targets:
-        yield from _targets(target)
-
-
-def _targets(target: cst.CSTNode) -> Iterator[str]:
-    if isinstance(target, (cst.Tuple, cst.List)):
-        for element in target.elements:
-            yield from _targets(element.value)
-    elif isinstance(target, (cst.Name, cst.Attribute)):
-        yield dotted(target)
-
-
 def _doubt(case: Case, borrow: Borrow, region: Region, back: GiveBack) -> str:
     """Why somebody should look before the fix is applied; "" where the normal path keeps its meaning."""
     code = case.code
     if not back.sure:
-        return _GUESS
+        return give_back.GUESS
     skipped = _returns_of_all(case, borrow)
     quiet = Quiet(case.module.file.catalog)
     for release in borrow.releases:
@@ -377,12 +347,12 @@ def _is_conditional(code: Code, unit: Statement, region: Region) -> bool:
     current: cst.CSTNode = unit
     branched = False
     for parent in code.ancestors(unit):
+        if parent is region.block:
+            return branched
         if isinstance(parent, cst.IndentedBlock):
             position = next(i for i, each in enumerate(parent.body) if each is current)
             if any(leaves(each) for each in parent.body[position + 1 :]):
                 return False
-        if parent is region.block:
-            return branched
         branched = branched or isinstance(parent, (cst.If, cst.MatchCase, cst.For, cst.While))
         current = parent
     return False

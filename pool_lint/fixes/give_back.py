@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pool_lint.fixes.code import Code
     from pool_lint.typestate.resolve import Callee
 
+GUESS = "how the object goes back is a guess from the class or container it came from"
 _DOTTED = re.compile(r"\w+(\.\w+)*")
 _REMEDY = re.compile(r"\{pool\}\.(\w+)\(\.\.\.\)|call (\w+)\(\)|its (\w+)\(\)")
 

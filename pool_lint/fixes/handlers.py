@@ -88,7 +88,7 @@ def added(case: Case) -> Iterator[Candidate]:
             safe=back.sure,
             reason="only paths on which the object was lost change"
             if back.sure
-            else "how the object goes back is a guess from the class or container it came from",
+            else give_back.GUESS,
         )
 
 
@@ -154,5 +154,5 @@ def _guard(case: Case, block: Block, windows: list[tuple[int, int]], back: give_
         ]
     text = case.code.replaced(block, block.with_changes(body=body)).code
     reason = "only paths on which the object was lost change"
-    doubt = "" if back.sure else "how the object goes back is a guess from the class or container it came from"
+    doubt = "" if back.sure else give_back.GUESS
     return Candidate("return it in a handler before the error goes on", text, safe=not doubt, reason=doubt or reason)

@@ -92,7 +92,7 @@ class _Before(cst.CSTTransformer):
 
 def returned_once(case: Case) -> Iterator[Candidate]:
     """One of two returns taken out: the first where a ``finally`` has the second, else the second."""
-    second = _release_on(case, case.finding.line, case.finding.column)
+    second = release_on(case, case.finding.line, case.finding.column)
     if second is None:
         return
     in_finally = any(isinstance(each, cst.Finally) for each in case.code.ancestors(second.unit))
@@ -142,7 +142,8 @@ def _is_used_between(case: Case, function: cst.FunctionDef, firsts: list[Release
     return False
 
 
-def _release_on(case: Case, line: int, column: int) -> Release | None:
+def release_on(case: Case, line: int, column: int) -> Release | None:
+    """The return that begins at a place."""
     for call in case.code.calls_at(line, column):
         for name in _handles(call):
             release = release_at(case.code, call, name)

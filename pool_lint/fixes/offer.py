@@ -17,8 +17,11 @@ from pool_lint.fixes.case import Case, case_of
 from pool_lint.fixes.code import Code
 from pool_lint.fixes.edits import applied, edits_between
 from pool_lint.fixes.enclose import enclosed
+from pool_lint.fixes.entered import entered, thrown_away
 from pool_lint.fixes.handlers import added, guarded, widened
 from pool_lint.fixes.leaving import returned_before_leaving, returned_once, returned_to_its_pool
+from pool_lint.fixes.limits import limited, timed
+from pool_lint.fixes.resets import made_whole, moved_to_finally, reset_before_return
 from pool_lint.rules import load_rules
 from pool_lint.source import parse
 
@@ -34,12 +37,17 @@ if TYPE_CHECKING:
 _WAYS: dict[str, tuple[Way, ...]] = {
     "POL101": (enclosed, guarded, added),
     "POL102": (enclosed, returned_before_leaving),
-    "POL103": (enclosed,),
+    "POL103": (enclosed, entered, thrown_away),
     "POL104": (returned_once,),
     "POL105": (enclosed,),
     "POL106": (returned_to_its_pool,),
     "POL107": (widened, enclosed, added, guarded),
     "POL108": (enclosed,),
+    "POL201": (reset_before_return,),
+    "POL202": (made_whole,),
+    "POL203": (moved_to_finally,),
+    "POL402": (limited,),
+    "POL405": (timed,),
 }
 FIXABLE = frozenset(_WAYS)
 
@@ -75,7 +83,7 @@ class Offers:
         self._path = path
         self._settings = settings
         self._reports = reports
-        self._before = self._kinds(findings)
+        self._before = _kinds(findings)
         self._rules = {rule.code: rule for rule in load_rules()}
 
     @cached_property
@@ -106,17 +114,15 @@ class Offers:
     def _passes(self, finding: Finding, candidate: Candidate) -> bool:
         if candidate.text == self._text or not _parses(candidate.text):
             return False
-        after = self._kinds(check_text(candidate.text, self._path, self._settings))
+        after = _kinds(check_text(candidate.text, self._path, self._settings))
         kind = (finding.code, finding.function)
-        return after[kind] < self._before[kind] and not after - self._before
+        added = [code for code, _ in after - self._before if code == INTERNAL_ERROR or self._reports(code)]
+        return after[kind] < self._before[kind] and not added
 
-    def _kinds(self, findings: Iterable[Finding]) -> Counter[tuple[str, str]]:
-        """How often each code is found in each function: what moves to another line stays the same finding."""
-        return Counter(
-            (finding.code, finding.function)
-            for finding in findings
-            if finding.code == INTERNAL_ERROR or self._reports(finding.code)
-        )
+
+def _kinds(findings: Iterable[Finding]) -> Counter[tuple[str, str]]:
+    """How often each code is found in each function: what moves to another line stays the same finding."""
+    return Counter((finding.code, finding.function) for finding in findings)
 
 
 def _parses(text: str) -> bool:
