@@ -38,12 +38,19 @@ def _run(arguments: argparse.Namespace) -> int:
     settings, selection = settings_of(arguments), selection_of(arguments)
     status = CLEAN
     for path in python_files(arguments.paths):
-        try:
-            status = max(status, _fix_file(path, arguments, settings, selection))
-        except PoolLintError as error:
-            complain(str(error))
-            status = FAILED
+        status = max(status, _status_of(path, arguments, settings, selection))
     return status
+
+
+def _status_of(path: str, arguments: argparse.Namespace, settings: Settings, selection: Selection) -> int:
+    """Mend one file, or say why that failed: the others are mended all the same."""
+    try:
+        return _fix_file(path, arguments, settings, selection)
+    except PoolLintError as error:
+        complain(str(error))
+    except RecursionError:
+        complain(f"{path}: is nested too deeply and was not changed")
+    return FAILED
 
 
 def _fix_file(path: str, arguments: argparse.Namespace, settings: Settings, selection: Selection) -> int:
@@ -98,9 +105,9 @@ def _report(name: str, text: str, mended: Mended, stream: TextIO, *, diff: bool)
     for finding, fix, before in mended.done:
         line = old_line(text, before, finding.line)
         stream.write(f"{name}:{line}: {finding.code} fixed: {fix.title}\n")
-    for finding, fix in mended.left:
+    for finding, offered in mended.left:
         line = old_line(text, mended.text, finding.line) if diff else finding.line
-        stream.write(f"{name}:{line}: {finding.code} left: {_why(finding, fix)}\n")
+        stream.write(f"{name}:{line}: {finding.code} left: {_why(finding, offered)}\n")
 
 
 def _why(finding: Finding, fix: Fix | None) -> str:

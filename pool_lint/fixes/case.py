@@ -256,7 +256,7 @@ def release_at(code: Code, call: cst.Call, handle: str) -> Release | None:
     value: cst.BaseExpression = call
     for each in code.ancestors(call):
         wraps = isinstance(each, cst.Call) and is_wrapper(each) and any(arg.value is value for arg in each.args)
-        if wraps or isinstance(each, cst.Await):
+        if isinstance(each, (cst.Call, cst.Await)) and (wraps or isinstance(each, cst.Await)):
             value = each
         elif not isinstance(each, cst.Arg):
             break

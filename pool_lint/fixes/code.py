@@ -1,4 +1,4 @@
-"""The libcst tree of a file as fixes need it: where nodes stand, what is around them, new trees with one node changed."""
+"""The libcst tree of a file as fixes need it: where nodes stand, what is around them, new trees with a node changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from libcst.metadata import CodeRange
 
-Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
+Statement = cst.BaseStatement
 Block = cst.IndentedBlock
 NESTED = (cst.FunctionDef, cst.Lambda, cst.ClassDef)
 
@@ -142,9 +142,8 @@ def mentions(node: cst.CSTNode, handle: str) -> list[cst.CSTNode]:
         current = stack.pop()
         if is_handle(current, handle):
             found.append(current)
-        elif isinstance(current, cst.Attribute):
-            stack.append(current.value)
-        elif isinstance(current, cst.Arg):
+        elif isinstance(current, (cst.Attribute, cst.Arg)):
+            # neither an attribute's name nor a keyword is the handle
             stack.append(current.value)
         else:
             stack.extend(reversed(current.children))
@@ -165,12 +164,8 @@ def binds(node: cst.CSTNode) -> Iterator[str]:
         targets = [node.name]
     elif isinstance(node, cst.Del):
         targets = [node.target]
-    elif isinstance(node, (cst.FunctionDef, cst.ClassDef)):
-        targets = [node.name]
-    elif isinstance(node, (cst.MatchAs, cst.MatchStar)) and node.name is not None:
-        targets = [node.name]
-    elif isinstance(node, cst.ImportAlias) and node.asname is None:
-        targets = [node.name]
+    elif isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.MatchAs, cst.MatchStar, cst.ImportAlias)):
+        targets = [node.name] if node.name is not None else []
     for target in targets:
         yield from _targets(target)
 
@@ -181,6 +176,11 @@ def _targets(target: cst.CSTNode) -> Iterator[str]:
             yield from _targets(element.value)
     elif isinstance(target, (cst.Name, cst.Attribute)):
         yield dotted(target)
+
+
+def unawaited(text: str) -> str:
+    """A call without the ``await`` before it."""
+    return text.removeprefix("await ")
 
 
 def line_of(text: str) -> cst.SimpleStatementLine:

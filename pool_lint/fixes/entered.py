@@ -100,7 +100,9 @@ def _in_finally(
     if function is None or block is None or item.asname is None or not isinstance(item.asname.name, cst.Name):
         return
     handle = item.asname.name.value
-    value = item.item.args[0].value if drops and isinstance(item.item, cst.Call) and item.item is not call else item.item
+    value = (
+        item.item.args[0].value if drops and isinstance(item.item, cst.Call) and item.item is not call else item.item
+    )
     back = give_back.known(case, _borrow(case, call, handle, function, value))
     if back is None:
         return
@@ -112,7 +114,11 @@ def _in_finally(
     assign = assign.with_changes(body=[assign.body[0].with_changes(value=value)])
     if isinstance(statement.body, cst.IndentedBlock):
         assign = assign.with_changes(trailing_whitespace=statement.body.header)
-        body[0] = body[0] if drops else body[0].with_changes(body=statement.body.with_changes(header=cst.TrailingWhitespace()))
+        body[0] = (
+            body[0]
+            if drops
+            else body[0].with_changes(body=statement.body.with_changes(header=cst.TrailingWhitespace()))
+        )
     final = cst.Finally(body=cst.IndentedBlock(body=[line_of(back.text)]))
     new = [assign, cst.Try(body=cst.IndentedBlock(body=body), finalbody=final)]
     index = next(i for i, each in enumerate(block.body) if each is statement)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from pool_lint.fixes.code import dotted
 from pool_lint.pools.containers import RETURNING
-from pool_lint.typestate.summary import Effect
 
 if TYPE_CHECKING:
     from pool_lint import ir
@@ -39,7 +38,9 @@ def written(case: Case, borrow: Borrow) -> GiveBack | None:
 
 def plain(case: Case, borrow: Borrow) -> GiveBack | None:
     """The call that the function makes where it does not discard; else the one that the pool is known to have."""
-    texts = sorted({case.code.text(each.value) for each in borrow.releases if not each.discards and not _drops(each.value)})
+    texts = sorted(
+        {case.code.text(each.value) for each in borrow.releases if not each.discards and not _drops(each.value)}
+    )
     if texts:
         return GiveBack(texts[0], sure=len(texts) == 1)
     return known(case, borrow)
@@ -95,7 +96,6 @@ def _call(code: Code, borrow: Borrow, form: ReleaseForm, receiver: str) -> str:
     if form.on == "object":
         return f"{wait}{borrow.handle}.{form.method}()"
     if "." in form.method:
-        # heapq.heappush(container, object)
         func, args = code.text(borrow.call.func), borrow.call.args
         if not args or not func.endswith("heappop"):
             return ""
@@ -112,7 +112,9 @@ def _method(case: Case, borrow: Borrow, callee: Callee) -> GiveBack | None:
     receiver = borrow.receiver
     if klass is None or receiver is None or not dotted(receiver):
         return None
-    found = [method for each in file.types.bases_of(klass) for method in each.methods.values() if _takes_back(case, method)]
+    found = [
+        method for each in file.types.bases_of(klass) for method in each.methods.values() if _takes_back(case, method)
+    ]
     found = [method for method in found if not method.is_async or borrow.is_async]
     if not found:
         return None
@@ -122,9 +124,9 @@ def _method(case: Case, borrow: Borrow, callee: Callee) -> GiveBack | None:
 
 
 def _takes_back(case: Case, method: ir.Function) -> bool:
-    positional = [param for param in method.params if param.kind == "positional"]
+    positional = [param for param in method.params if param.kind == "positional"][1:]
     others = [param for param in method.params[2:] if param.kind in ("positional", "keyword") and param.default is None]
-    if len(positional) < 2 or others or not RETURNING.match(method.name) or method.is_generator:
+    if not positional or others or not RETURNING.match(method.name) or method.is_generator:
         return False
-    effect: Effect = case.module.file.effect(method, (positional[1].name,), None)
+    effect = case.module.file.effect(method, (positional[0].name,), None)
     return "returned" in effect.outcomes

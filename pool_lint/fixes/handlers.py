@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -28,6 +29,8 @@ def widened(case: Case) -> Iterator[Candidate]:
     if borrow is None:
         return
     for handler in _handlers(case.code, borrow):
+        if case.code.within(borrow.statement, case.code.parents[handler]):
+            continue  # it would run for a borrow that failed, too
         name = next((node for node in walk(handler.type) if _is_exception(node)), None) if handler.type else None
         if name is None:
             continue
@@ -79,6 +82,8 @@ def added(case: Case) -> Iterator[Candidate]:
     for node in walk_here(borrow.function.body):
         if not isinstance(node, cst.Try) or not node.handlers or not mentions(node, borrow.handle):
             continue
+        if case.code.within(borrow.statement, node):
+            continue  # it would run for a borrow that failed, too
         if any(handler.type is None or "BaseException" in case.code.text(handler.type) for handler in node.handlers):
             continue
         new = node.with_changes(handlers=[*node.handlers, _handler(back.text)])
@@ -86,9 +91,7 @@ def added(case: Case) -> Iterator[Candidate]:
             "return it in a handler for every other exception",
             case.code.replaced(node, new).code,
             safe=back.sure,
-            reason="only paths on which the object was lost change"
-            if back.sure
-            else give_back.GUESS,
+            reason="only paths on which the object was lost change" if back.sure else give_back.GUESS,
         )
 
 
@@ -137,7 +140,7 @@ def _windows(case: Case, borrow: Borrow, block: Block, start: int) -> list[tuple
         return [*([(start, last)] if plain else []), (start, last + 1)]
     returning = [i for i in range(start, last + 1) if any(case.code.within(unit, block.body[i]) for unit in units)]
     bounds = [start - 1, *returning, last + 1]
-    return [(low + 1, high) for low, high in zip(bounds, bounds[1:], strict=False)] + (
+    return [(low + 1, high) for low, high in pairwise(bounds)] + (
         [(start, last + 1)] if borrow.site.transferred else []
     )
 

@@ -10,7 +10,7 @@ from pool_lint.fixes import give_back
 from pool_lint.fixes.candidate import Candidate
 from pool_lint.fixes.case import release_at
 from pool_lint.fixes.code import Statement, dotted, mentions, walk, walk_here
-from pool_lint.fixes.enclose import may_be_none
+from pool_lint.fixes.nothing import may_be_none
 from pool_lint.fixes.quiet import Quiet
 from pool_lint.fixes.tidy import Tidy, leading
 
@@ -107,11 +107,18 @@ def returned_once(case: Case) -> Iterator[Candidate]:
         if late is not None and case.code.within(second.unit, late):
             late = None
         doubt = _LOST if _is_lost_elsewhere(case) else ""
-        doubt = doubt if late is None else f"the object is kept longer: line {case.code.line(late)} runs before its return"
+        doubt = (
+            doubt if late is None else f"the object is kept longer: line {case.code.line(late)} runs before its return"
+        )
         other = next((each for each in order if each is not release), release)
         if not doubt and case.code.text(release.value) != case.code.text(other.value):
             doubt = "the two returns are not the same call; the one that stays may be the wrong one"
-        if not doubt and release is second and function is not None and _is_used_between(case, function, firsts, second):
+        if (
+            not doubt
+            and release is second
+            and function is not None
+            and _is_used_between(case, function, firsts, second)
+        ):
             doubt = "the object is used after the first return, so that may be the one that is wrong"
         yield Candidate(
             "return it once",

@@ -44,7 +44,9 @@ def _with_argument(case: Case, call: cst.Call, name: str, value: str, why: str) 
     )
     given = next((arg for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
     if given is not None:
-        changed = call.with_changes(args=[new.with_changes(comma=arg.comma) if arg is given else arg for arg in call.args])
+        changed = call.with_changes(
+            args=[new.with_changes(comma=arg.comma) if arg is given else arg for arg in call.args]
+        )
     else:
         args = list(call.args)
         if args and isinstance(args[-1].comma, cst.MaybeSentinel):
@@ -64,4 +66,6 @@ def _inner(call: cst.Call, last: cst.Comma) -> cst.Comma:
     if len(call.args) > 1 and isinstance(call.args[-2].comma, cst.Comma):
         return call.args[-2].comma
     space = call.whitespace_before_args
-    return last.with_changes(whitespace_after=space if isinstance(space, cst.ParenthesizedWhitespace) else cst.SimpleWhitespace(" "))
+    return last.with_changes(
+        whitespace_after=space if isinstance(space, cst.ParenthesizedWhitespace) else cst.SimpleWhitespace(" ")
+    )

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 
 _LEAVING = (cst.Return, cst.Raise, cst.Continue, cst.Break)
 _BUILTINS = frozenset(
-    "str int float bool bytes len list dict tuple set frozenset sorted sum min max round abs repr isinstance".split()
-)
-_METHODS = frozenset("decode encode join strip split format append add clear".split())
+    (
+        "str", "int", "float", "bool", "bytes", "len", "list", "dict", "tuple", "set", "frozenset", "sorted", "sum",
+        "min", "max", "round", "abs", "repr", "isinstance",
+    )
+)  # fmt: skip
+_METHODS = frozenset(["decode", "encode", "join", "strip", "split", "format", "append", "add", "clear"])
 
 
 def leaves(statement: cst.CSTNode) -> bool:
@@ -88,9 +91,7 @@ class Quiet:
             return all(self._small(small) for small in node.body)
         if isinstance(node, cst.If):
             other = node.orelse
-            rest = other is None or (
-                self.block(other.body) if isinstance(other, cst.Else) else self.statement(other)
-            )
+            rest = other is None or (self.block(other.body) if isinstance(other, cst.Else) else self.statement(other))
             return self.expression(node.test) and self.block(node.body) and rest
         return False
 

@@ -114,7 +114,12 @@ def _used_after(case: Case, reset: Statement, around: cst.Try, again: list[cst.S
     for node in mentions(around, root):
         line = case.code.statement(node)
         in_final = around.finalbody is not None and case.code.within(node, around.finalbody)
-        if line is not None and case.code.line(node) > later and not in_final and not any(line is each for each in again):
+        if (
+            line is not None
+            and case.code.line(node) > later
+            and not in_final
+            and not any(line is each for each in again)
+        ):
             return f"the object is used on line {case.code.line(node)}, after the reset, and now before it"
     return ""
 
@@ -123,7 +128,7 @@ def _used_after(case: Case, reset: Statement, around: cst.Try, again: list[cst.S
 
 
 def made_whole(case: Case) -> Iterator[Candidate]:
-    """``truncate()`` after ``seek(0)`` and the other way round; what an own reset forgets, as the constructor sets it."""
+    """``truncate()`` after ``seek(0)`` and the other way round; what an own reset forgets."""
     leftover = leftover_of(case)
     if leftover is None:
         return

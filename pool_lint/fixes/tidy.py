@@ -133,8 +133,8 @@ def is_pure(test: cst.CSTNode) -> bool:
 _MARK = (cst.EmptyLine(comment=cst.Comment("# re-raises")),)
 
 
-def _is_marked(handler: cst.ExceptHandler) -> bool:
-    return tuple(handler.leading_lines) == _MARK
+def _is_marked(handler: cst.CSTNode) -> bool:
+    return tuple(getattr(handler, "leading_lines", ())) == _MARK
 
 
 def _statements(suite: cst.BaseSuite) -> list[cst.BaseStatement]:
