@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from oracle.mend import examine
 from test_fixtures import FIXTURES, ROOT, fixture, named, settings_of
 
+from pool_lint.codes import OFF_BY_DEFAULT
 from pool_lint.config import Settings
 from pool_lint.engine import check_text
 from pool_lint.files import decode_source, read_source
-from pool_lint.finding import OFF_BY_DEFAULT, Edit
+from pool_lint.finding import Edit
 from pool_lint.fixes.apply import Mended, mend
 from pool_lint.fixes.edits import applied, edits_between, old_line
 from pool_lint.fixes.offer import FIXABLE, fixes_of

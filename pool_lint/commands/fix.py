@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pool_lint.codes import OFF_BY_DEFAULT
 from pool_lint.commands.base import CLEAN, FAILED, FOUND, Command, complain
 from pool_lint.commands.inputs import STDIN, parse_text, python_files
 from pool_lint.commands.selection import declare_selection, declare_settings, selection_of, settings_of
 from pool_lint.files import PoolLintError, decode_source
-from pool_lint.finding import OFF_BY_DEFAULT
 from pool_lint.prefilter import may_have_findings
 
 if TYPE_CHECKING:

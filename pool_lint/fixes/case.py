@@ -189,7 +189,7 @@ def is_wrapper(call: cst.Call) -> bool:
 def _releases(code: Code, follow: Follow, site: Site, handle: str) -> tuple[list[Release], list[int]]:
     found: dict[int, Release] = {}
     exits: list[int] = []
-    places = {id(call): call for call in _returning(follow, site, handle)}
+    places = {id(call): call for call in returning(follow, site, handle)}
     for index in done_points(follow, site):
         point = follow.points[index]
         if isinstance(point.node, ir.Call):
@@ -206,7 +206,7 @@ def _releases(code: Code, follow: Follow, site: Site, handle: str) -> tuple[list
     return sorted(found.values(), key=lambda each: code.line(each.statement)), exits
 
 
-def _returning(follow: Follow, site: Site, handle: str) -> Iterator[ir.Call]:
+def returning(follow: Follow, site: Site, handle: str) -> Iterator[ir.Call]:
     """The calls in a function that return the object in the handle, by what they call."""
     file, function = follow.file, follow.function
     on_object = {form.method for form in site.spec.releases if form.on == "object"}

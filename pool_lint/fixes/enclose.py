@@ -12,7 +12,7 @@ from pool_lint.fixes.candidate import Candidate
 from pool_lint.fixes.code import Block, Statement, line_of, mentions, walk
 from pool_lint.fixes.doubt import doubt_of
 from pool_lint.fixes.region import anchor_of, derived_names, is_steady, region_of, until_next
-from pool_lint.fixes.tidy import Tidy, leading
+from pool_lint.fixes.tidy import Tidy, leading, with_leading
 from pool_lint.fixes.withs import fits_with, keyword_of
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def _finally(case: Case, borrow: Borrow, region: Region, back: GiveBack, doubt: 
         test = cst.parse_expression(f"{borrow.handle} is not None")
         whole = cst.If(test=test, body=cst.IndentedBlock(body=[whole]))
     enclosure = cst.Try(
-        body=cst.IndentedBlock(body=region.statements),
+        leading_lines=[line for line in leading(region.statements[0]) if line.comment is None],
+        body=_body(borrow, region),
         finalbody=cst.Finally(body=cst.IndentedBlock(body=[whole])),
     )
     text = _rendered(case, borrow, region, enclosure)
@@ -118,7 +119,8 @@ def _with(case: Case, borrow: Borrow, region: Region, doubt: str) -> Candidate:
     )
     entered = cst.With(
         items=[item],
-        body=cst.IndentedBlock(body=region.statements),
+        # the comment behind the borrow stands behind the ``with`` then
+        body=_body(borrow, region).with_changes(header=borrow.statement.trailing_whitespace),
         asynchronous=cst.Asynchronous() if keyword == "async with" else None,
         leading_lines=borrow.statement.leading_lines,
     )
@@ -127,21 +129,18 @@ def _with(case: Case, borrow: Borrow, region: Region, doubt: str) -> Candidate:
 
 
 def _rendered(case: Case, borrow: Borrow, region: Region, enclosure: cst.Try | cst.With) -> str:
-    first = region.block.body[region.start]
-    if isinstance(enclosure, cst.Try):
-        blanks = [line for line in leading(first) if line.comment is None]
-        rest = [line for line in leading(first) if line.comment is not None]
-        inner = [first.with_changes(leading_lines=rest), *region.statements[1:]]
-        if not any(each is first for release in borrow.releases for each in (release.unit, release.guard)):
-            body = enclosure.body.with_changes(body=inner)
-            enclosure = enclosure.with_changes(body=body, leading_lines=blanks)
-    else:
-        suite = cst.IndentedBlock(body=region.statements, header=borrow.statement.trailing_whitespace)
-        enclosure = enclosure.with_changes(body=suite)
     stop = region.stop + (1 if region.last is not None else 0)
     module = case.code.with_statements(region.block, region.start, stop, [enclosure])
     removed = [*(each.unit for each in borrow.releases), *region.dropped]
     return module.visit(Tidy(removed, enclosure)).code
+
+
+def _body(borrow: Borrow, region: Region) -> cst.IndentedBlock:
+    """The statements of a region as a block that does not begin with a blank line."""
+    first, *others = region.statements
+    if not any(first is each for release in borrow.releases for each in (release.unit, release.guard)):
+        first = with_leading(first, [line for line in leading(first) if line.comment is not None])
+    return cst.IndentedBlock(body=[first, *others])
 
 
 def _candidate(title: str, text: str, doubt: str) -> Candidate:

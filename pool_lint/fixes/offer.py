@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from pool_lint.analysis import analyse
+from pool_lint.codes import INTERNAL_ERROR, OFF_BY_DEFAULT
 from pool_lint.engine import check_text
-from pool_lint.finding import INTERNAL_ERROR, OFF_BY_DEFAULT, Finding, Fix
+from pool_lint.finding import Finding, Fix
 from pool_lint.fixes.case import Case, case_of
 from pool_lint.fixes.code import Code
 from pool_lint.fixes.edits import applied, edits_between

@@ -13,9 +13,9 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pool_lint.codes import OFF_BY_DEFAULT
 from pool_lint.config import Settings
 from pool_lint.engine import check_text
-from pool_lint.finding import OFF_BY_DEFAULT
 from pool_lint.fixes.apply import mend
 
 from .compare import compared, engine_check
