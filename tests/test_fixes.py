@@ -231,6 +231,13 @@ def test_an_object_is_not_kept_over_a_wait_unseen() -> None:
     assert "pool.putconn(conn)\n        time.sleep(60)" in found.text
 
 
+def test_what_libcst_cannot_parse_is_left_alone() -> None:
+    text = LEAK + "\n\nflag = " + " or ".join(["flag"] * 3_200) + "\n"
+    findings = check_text(text, "app.py", Settings())
+    assert [each.code for each in findings if wants(each.code)] == ["POL101"]
+    assert fixes_of(text, "app.py", Settings(), findings) == {}
+
+
 def test_a_silenced_finding_is_left_alone() -> None:
     text = LEAK.replace("pool.getconn()", "pool.getconn()  # noqa: POL101")
     assert mended(text).text == text

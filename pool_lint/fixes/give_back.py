@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pool_lint.fixes.code import dotted
-from pool_lint.pools.containers import RETURNING
+from pool_lint.words import RETURNING
 
 if TYPE_CHECKING:
     from pool_lint import ir

@@ -12,7 +12,7 @@ import libcst as cst
 
 from pool_lint.analysis import analyse
 from pool_lint.codes import INTERNAL_ERROR, OFF_BY_DEFAULT
-from pool_lint.engine import check_text
+from pool_lint.engine import check_text, is_too_long
 from pool_lint.finding import Finding, Fix
 from pool_lint.fixes.case import Case, case_of
 from pool_lint.fixes.code import Code
@@ -88,12 +88,16 @@ class Offers:
         self._rules = {rule.code: rule for rule in load_rules()}
 
     @cached_property
-    def _code(self) -> Code:
-        return Code(self._text)
+    def _code(self) -> Code | None:
+        """The tree to edit; None where libcst cannot parse the text."""
+        try:
+            return None if is_too_long(ast.parse(self._text), self._text) else Code(self._text)
+        except (SyntaxError, RecursionError, cst.ParserSyntaxError):
+            return None
 
     @cached_property
     def _module(self) -> ModuleAnalysis:
-        return analyse(parse(self._text), self._settings, self._path)
+        return analyse(parse(self._text).tree, self._settings, self._path)
 
     def applied(self, fix: Fix) -> str:
         """The text after a fix."""
@@ -102,8 +106,11 @@ class Offers:
     def fix(self, finding: Finding) -> Fix | None:
         """The first safe candidate that passes, else the first unsafe one."""
         second: Fix | None = None
-        for way in _WAYS.get(finding.code, ()):
-            for candidate in way(case_of(finding, self._module, self._code, self._rules)):
+        if finding.code not in _WAYS or self._code is None:
+            return None
+        case = case_of(finding, self._module, self._code, self._rules)
+        for way in _WAYS[finding.code]:
+            for candidate in way(case):
                 if (second is None or candidate.safe) and self._passes(finding, candidate):
                     edits = edits_between(self._text, candidate.text)
                     fix = Fix(candidate.title, edits, candidate.safe, candidate.reason)

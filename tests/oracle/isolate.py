@@ -153,7 +153,7 @@ class Stand:
         return self.world.choose(2) == 0
 
     def __iter__(self) -> Iterator[Stand]:
-        frame = sys._getframe(1)
+        frame = sys._getframe(1)  # noqa: SLF001 - who asks decides how many
         wanted = unpacked(frame.f_code, frame.f_lasti)
         if wanted:
             return iter([self.made(f"[{at}]") for at in range(wanted)])
@@ -363,7 +363,7 @@ def isolate(text: str, path: str, qualname: str, number: int) -> Isolated | None
 
 def borrows_of(text: str, path: str, qualname: str) -> list[tuple[Follow, Site]]:
     """The borrows of one function of a file."""
-    module = analyse(parse(text), Settings(), path)
+    module = analyse(parse(text).tree, Settings(), path)
     follows = [outcome.follow for outcome in module.outcomes if outcome.function.qualname == qualname]
     return [
         (follow, site) for follow in follows for site in follow.sites if site.kind == "borrow" and site.call is not None
