@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pool_lint import __version__
-from pool_lint.commands import check, costs, explain, listings, pools, trace
+from pool_lint.commands import check, costs, explain, fix, listings, pools, trace
 from pool_lint.commands.base import FAILED, FOUND, complain
 from pool_lint.files import PoolLintError
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     *check.COMMANDS,
+    *fix.COMMANDS,
     *listings.COMMANDS,
     *explain.COMMANDS,
     *trace.COMMANDS,

@@ -52,7 +52,7 @@ def _check(text: str, path: str, settings: Settings, parsed: ast.Module) -> list
     from pool_lint.lower_ast import lower_ast  # noqa: PLC0415 - for the files that pass the prefilter alone
 
     found = _findings(lower_ast(parsed, text), text, path, settings)
-    if not found or _is_too_long(parsed, text):
+    if not found or is_too_long(parsed, text):
         return found
     from pool_lint.source import parse  # noqa: PLC0415 - libcst takes 0.2 s to load
 
@@ -142,7 +142,7 @@ def _with_deep_stack(work: Callable[[], Answer]) -> Answer:
     return done[0]
 
 
-def _is_too_long(parsed: ast.Module, text: str) -> bool:
+def is_too_long(parsed: ast.Module, text: str) -> bool:
     """Whether an expression is a chain so long that libcst's parser overflows its own stack.
 
     That ends the process and cannot be caught, so it is asked beforehand, of texts that could have one.

@@ -26,7 +26,7 @@ ROWS = (
     {"fingerprint", "baseline"},
     {"report"},
     {"engine", "emit", "noqa"},
-    {"calibrate"},
+    {"calibrate", "fixes"},
     {"commands"},
     {"plugin", "cli"},
 )

@@ -1,0 +1,1 @@
+"""Mend findings: candidates made with libcst, each analysed again before it is offered."""
