@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pool_lint.pools.linked import Linked
 
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(\.*[ \t]*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]+)|import[ \t]+([^\n#;]+))", re.MULTILINE
+    r"[ \t]*(?:from[ \t]+(\.*[ \t]*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]+)|import[ \t]+([^\n#;]+))"
 )
 
 
@@ -60,7 +60,8 @@ def _place(text: str, path: str, settings: Settings) -> str | None:
 
 def imports_in(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield what a text imports, told from the words alone: rather too much than too little."""
-    for base, names, plain in _IMPORT.findall(text):
+    for match in _import_lines(text):
+        base, names, plain = match[1], match[2], match[3]
         if plain:
             for part in plain.split(","):
                 words = part.split()
@@ -73,3 +74,13 @@ def imports_in(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
         yield level, parts
         for name in re.findall(r"(?:^|[(,])\s*(?:#[^\n]*\s*)*(\w+)", names):
             yield level, (*parts, name)
+
+
+def _import_lines(text: str) -> Iterator[re.Match[str]]:
+    """Yield the import statements that begin a line: looked for only where the word stands."""
+    at = text.find("import")
+    while at >= 0:
+        match = _IMPORT.match(text, text.rfind("\n", 0, at) + 1)
+        if match is not None:
+            yield match
+        at = text.find("import", max(at + 1, match.end() if match is not None else 0))
