@@ -51,17 +51,29 @@ def _check(text: str, path: str, settings: Settings, parsed: ast.Module) -> list
     """
     from pool_lint.lower_ast import lower_ast  # noqa: PLC0415 - for the files that pass the prefilter alone
 
-    found = _findings(lower_ast(parsed, text), text, path, settings)
-    if not found or is_too_long(parsed, text):
-        return found
+    too_long = is_too_long(parsed, text)
+    try:
+        small = lower_ast(parsed, text)
+    except RecursionError:
+        raise
+    except Exception as error:
+        if _raise_crashes:
+            raise
+        if too_long:
+            return [_gave_up(1, f"internal error, {type(error).__name__}: {error}")]
+        found = None  # libcst's tree is asked instead
+    else:
+        found = _findings(small, text, path, settings)
+        if not found or too_long:
+            return found
     from pool_lint.source import parse  # noqa: PLC0415 - libcst takes 0.2 s to load
 
     try:
         tree = parse(text).tree
     except RecursionError:
         raise
-    except Exception:  # noqa: BLE001 - the parser's own faults must not take flake8 down
-        return found
+    except Exception as error:  # noqa: BLE001 - the parser's own faults must not take flake8 down
+        return found or [_gave_up(1, f"libcst cannot parse it ({type(error).__name__})")]
     return _findings(tree, text, path, settings)
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from pool_lint import ir
 from pool_lint.cost.model import is_below, written
+from pool_lint.typestate.made import is_external
 from pool_lint.typestate.resolve import text_of
 from pool_lint.worth.judge import account_of, borrows_from, code_of
-from pool_lint.worth.kept import is_external, kept_pools
+from pool_lint.worth.kept import kept_pools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

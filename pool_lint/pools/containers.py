@@ -400,7 +400,9 @@ class Containers:
                 isinstance(each, ir.Star) or (depth < _DEEPEST and self._is_made(each, scope, depth + 1))
                 for each in values
             )
-        return isinstance(value, ir.Seq) and any(self._is_made(item, scope, depth) for item in value.items)
+        if isinstance(value, ir.Seq) and any(self._is_made(item, scope, depth) for item in value.items):
+            return True
+        return is_display(value)
 
     def _builds(self, scope: ir.Function, use: ContainerUse) -> bool:
         """Whether a function also constructs the container (a module function that sets everything up)."""
@@ -643,6 +645,15 @@ class Containers:
                 if dotted in _ERRORS:
                     return _ERRORS[dotted]
         return ()
+
+
+def is_display(expr: ir.Expr) -> bool:
+    """``[]``, ``{}``, ``[0] * 64``: a list, dict or set of data, made anew."""
+    if isinstance(expr, ir.Op):
+        return any(is_display(part) for part in expr.parts)
+    if isinstance(expr, ir.Seq):
+        return expr.kind != "tuple" and all(isinstance(item, ir.Const) for item in expr.items)
+    return isinstance(expr, ir.DictLit) and not expr.items
 
 
 def _is_queue(container: ContainerSpec) -> bool:

@@ -18,6 +18,7 @@ from pool_lint.pools.linked import MARK, Linked, plain
 from pool_lint.pools.types import Types, decorator_names
 from pool_lint.typestate.exceptions import Exceptions
 from pool_lint.typestate.follow import ALL, LATER, OF_HANDLES, Follow, TooComplex, tested_paths
+from pool_lint.typestate.made import has_parts, is_plain
 from pool_lint.typestate.resolve import Callee, Resolver
 from pool_lint.typestate.state import (
     AWAITABLE,
@@ -103,6 +104,7 @@ class FileAnalysis:
     _live: dict[Cfg, list[frozenset[Root]]] = field(default_factory=dict)
     _keys: dict[Cfg, frozenset[tuple[Root, ...]]] = field(default_factory=dict)
     _shapes: dict[ir.Function, tuple[Returned, ...]] = field(default_factory=dict)
+    _parts: dict[int, bool] = field(default_factory=dict)
     _counts: dict[tuple[ir.Function, str], bool] = field(default_factory=dict)
     _busy: set[object] = field(default_factory=set)
     _running: set[ir.Function] = field(default_factory=set)
@@ -1179,6 +1181,18 @@ class FileAnalysis:
                     if isinstance(stmt, ir.AugAssign) and stmt.op == "SubtractAssign" and path_of(stmt.target) == path:
                         return True
         return False
+
+    def has_parts(self, spec: PoolSpec) -> bool:
+        """Whether a part of a borrowed object (``entry[1]``) stands for it: where home-made pools lend tuples."""
+        if spec.library:
+            return False
+        if id(spec) not in self._parts:
+            self._parts[id(spec)] = has_parts(self, spec)
+        return self._parts[id(spec)]
+
+    def is_plain(self, spec: PoolSpec) -> bool:
+        """Whether the objects of a home-made pool are plain data, which may be dropped."""
+        return not spec.library and is_plain(self, spec)
 
     def is_count(self, function: ir.Function, attr: str) -> bool:
         """Whether an attribute counts what a pool has lent, against a limit."""

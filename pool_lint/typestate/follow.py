@@ -598,7 +598,7 @@ class Follow:
             elif not rest and role in (OBJECT, DERIVED) and fact.status == RETURNED and self.is_use(fact, index):
                 self.report("use", index, fact)
                 return ()
-            elif not rest and role == OBJECT and self.sites[fact.site].spec.library == "":
+            elif not rest and role == OBJECT and self.file.has_parts(self.sites[fact.site].spec):
                 # Part of a tuple that stands for the object (``entry[1]``).
                 parts.append(((), OBJECT))
         outs.append((NEXT, self.bind(index, dst, fact, parts)))

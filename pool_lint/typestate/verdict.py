@@ -87,6 +87,14 @@ def _judge(outcome: Outcome, follow: Follow, site: Site) -> Verdict | None:
         if spec.only_if_released or spec.handle_is_pool or spec.gc_returns != "no":
             return None
         return _make("never", follow, function, site, [loss for loss in losses if loss.how != "raise"] or losses)
+    if site.returned and follow.file.is_plain(spec):
+        losses = [loss for loss in losses if not _is_let_go(follow, site, loss)]
+    return _judge_returned(follow, function, site, losses) if losses else None
+
+
+def _judge_returned(follow: Follow, function: ir.Function, site: Site, losses: list[Loss]) -> Verdict | None:
+    """The verdict on what other paths return or hand on."""
+    spec = site.spec
     plain = [loss for loss in losses if loss.how != "raise" and loss.kind == ""]
     if plain:
         return _make("leaves", follow, function, site, plain)
@@ -96,6 +104,42 @@ def _judge(outcome: Outcome, follow: Follow, site: Site) -> Verdict | None:
     if raised:
         return _make("raises", follow, function, site, raised)
     return _make("cancelled", follow, function, site, losses)
+
+
+def _is_let_go(follow: Follow, site: Site, loss: Loss) -> bool:
+    """Whether a path drops an object on a test of its size, count, age or health.
+
+    That is a test of the object, of its pool, or of what the pool's class keeps.
+    """
+    names = {name for name in site.vars if isinstance(name, str)}
+    if site.path is not None:
+        names.add(str(site.path[-1]).lstrip("."))
+    own = follow.own_name
+    lines = {
+        test.line
+        for test in _tests(follow.function)
+        for expr in walk_expressions([ir.ExprStmt(0, 0, test)])
+        if (isinstance(expr, ir.Name) and (expr.id in names or expr.id == own))
+        or (isinstance(expr, ir.Attr) and expr.name in names)
+    }
+    ends = [loss.fact]
+    if loss.how == "drop":
+        # the fact is the one after the drop, which no path reaches
+        ends = [fact for index, fact in follow.parents if index == loss.point and fact.site == site.index]
+    return any(
+        follow.points[index].kind == "branch" and follow.points[index].line in lines and fact.status == HELD
+        for end in ends
+        for index, fact, _ in path_to(follow, loss.point, end)
+    )
+
+
+def _tests(function: ir.Function) -> Iterator[ir.Expr]:
+    for stmt in walk_statements(function.body):
+        if isinstance(stmt, (ir.If, ir.While)):
+            yield stmt.test
+    for expr in walk_expressions(function.body):
+        if isinstance(expr, ir.Cond):
+            yield expr.test
 
 
 def _is_replenished(follow: Follow, site: Site) -> bool:

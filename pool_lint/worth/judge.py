@@ -9,9 +9,10 @@ from pool_lint import ir
 from pool_lint.cost.model import NOTHING, Interval, is_below, written
 from pool_lint.cost.predict import Predictor, UnknownCostError, Value
 from pool_lint.cost.profile import find_profile
+from pool_lint.typestate.made import is_external
 from pool_lint.typestate.state import GROUND
 from pool_lint.walk import walk_statements
-from pool_lint.worth.kept import KeptPool, filled_by_borrowers, grows, is_external, keeps_work, kept_pools, resets
+from pool_lint.worth.kept import KeptPool, filled_by_borrowers, grows, keeps_work, kept_pools, resets
 from pool_lint.worth.local import built_for_one_borrow
 from pool_lint.worth.shared import immutable_kind
 
