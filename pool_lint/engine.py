@@ -108,12 +108,13 @@ def ask(text: str, path: str, settings: Settings, question: Callable[[ModuleAnal
         raise PoolLintError(f"{path}: it is nested too deeply") from error
 
 
-def explain_cost(text: str, line: int, settings: Settings) -> str:
-    """Return the sum behind the verdict on the pool that is built on a line."""
+def explain_cost(text: str, line: int, settings: Settings, path: str = "") -> str:
+    """Return the sum behind the verdict on the pool that is built on a line of a file."""
     from pool_lint.analysis import analyse  # noqa: PLC0415 - libcst is slow to load
     from pool_lint.source import parse  # noqa: PLC0415 - as above
 
-    return analyse(parse(text).tree, settings).explained(line)
+    tree = parse(text).tree
+    return analyse(tree, settings, path, linked_with(text, path, settings, tree)).explained(line)
 
 
 def _with_deep_stack(work: Callable[[], Answer]) -> Answer:
