@@ -327,6 +327,16 @@ def test_the_command_line_follows_imports_too(app: Path, project: Path, pool_lin
     assert heads(pool_lint("check", "-j", "2", "app").stdout) == ["app/user.py:5:12: POL101"]
 
 
+def test_fixes_and_pictures_know_the_project(app: Path, project: Path, pool_lint: Command) -> None:
+    shutil.copytree(app, project, dirs_exist_ok=True)
+    picture = pool_lint("trace", "app/user.py:load").stdout
+    assert "POL101" in picture
+    assert "@" not in picture
+    assert pool_lint("fix", "app/user.py").returncode == 0
+    cured = "    try:\n        conn.set_session(query)\n    finally:\n        pool.putconn(conn)\n"
+    assert cured in (project / "app" / "user.py").read_text()
+
+
 # Which file a module is.
 
 
