@@ -30,7 +30,7 @@ def check_text(text: str, path: str, settings: Settings, tree: ast.Module | None
     A file with a syntax error has none.  What the analysis could not do is said as POL000.
     """
     parsed = _parsed(text) if tree is None else tree
-    if parsed is None or not (may_have_findings(text, settings, parsed) or lends_to(text, path, settings)):
+    if parsed is None or not may_matter(text, path, settings, parsed):
         return []
     try:
         return _check(text, path, settings, parsed)
@@ -40,6 +40,11 @@ def check_text(text: str, path: str, settings: Settings, tree: ast.Module | None
         return _with_deep_stack(lambda: _check(text, path, settings, parsed))
     except RecursionError:
         return [_gave_up(1, "it is nested too deeply")]
+
+
+def may_matter(text: str, path: str, settings: Settings, tree: ast.Module | None = None) -> bool:
+    """Whether there can be a pool in a file, or one of its project that it borrows from."""
+    return may_have_findings(text, settings, tree) or lends_to(text, path, settings)
 
 
 def _check(text: str, path: str, settings: Settings, parsed: ast.Module) -> list[Finding]:
@@ -120,12 +125,13 @@ def ask(text: str, path: str, settings: Settings, question: Callable[[ModuleAnal
         raise PoolLintError(f"{path}: it is nested too deeply") from error
 
 
-def explain_cost(text: str, line: int, settings: Settings) -> str:
-    """Return the sum behind the verdict on the pool that is built on a line."""
+def explain_cost(text: str, line: int, settings: Settings, path: str = "") -> str:
+    """Return the sum behind the verdict on the pool that is built on a line of a file."""
     from pool_lint.analysis import analyse  # noqa: PLC0415 - libcst is slow to load
     from pool_lint.source import parse  # noqa: PLC0415 - as above
 
-    return analyse(parse(text).tree, settings).explained(line)
+    tree = parse(text).tree
+    return analyse(tree, settings, path, linked_with(text, path, settings, tree)).explained(line)
 
 
 def _with_deep_stack(work: Callable[[], Answer]) -> Answer:

@@ -15,7 +15,7 @@ from conftest import heads
 
 from pool_lint.codes import INTERNAL_ERROR, OFF_BY_DEFAULT
 from pool_lint.config import Settings, load_settings
-from pool_lint.engine import check_text
+from pool_lint.engine import check_text, explain_cost
 from pool_lint.files import read_source
 from pool_lint.project.entry import lends_to
 from pool_lint.project.link import forget_projects
@@ -152,6 +152,24 @@ def test_nothing_of_the_project_is_run(app: Path, cache: Path) -> None:
 def test_a_module_that_cannot_be_parsed_is_unknown(app: Path, cache: Path) -> None:
     write(app, {"app/db.py": POOL + "def broken(:\n"})
     assert findings(app, cache, [app / "app" / "user.py"]) == {"app/user.py": []}
+
+
+def test_the_cost_of_a_class_elsewhere_is_known(app: Path, cache: Path) -> None:
+    cell = "class Cell:\n    def __init__(self):\n        self.owner = None\n"
+    pool = (
+        "import queue\n\nfrom app.cell import Cell\n\n\nclass CellPool:\n    def __init__(self, size):\n"
+        "        self._free = queue.Queue(size)\n        for _ in range(size):\n            self._free.put(Cell())\n\n"
+        "    def acquire(self):\n        return self._free.get()\n\n    def release(self, cell):\n"
+        "        self._free.put(cell)\n"
+    )
+    write(app, {"app/cell.py": cell, "app/cells.py": pool})
+    settings = replace(settings_for(app, cache), profile="bundled-3.12")
+    path = str(app / "app" / "cells.py")
+    found = [f for f in check_text(pool, path, settings) if f.code not in OPT_IN]
+    assert [(f.line, f.code) for f in found] == [(8, "POL301")]
+    assert "Cell" in explain_cost(pool, 8, settings, path)
+    alone = check_text(pool, path, replace(settings, across_files=False))
+    assert "POL301" not in {f.code for f in alone}
 
 
 # What must not matter.
@@ -307,6 +325,16 @@ def test_standard_input_is_in_the_project_by_its_name(app: Path, project: Path, 
 def test_the_command_line_follows_imports_too(app: Path, project: Path, pool_lint: Command) -> None:
     shutil.copytree(app, project, dirs_exist_ok=True)
     assert heads(pool_lint("check", "-j", "2", "app").stdout) == ["app/user.py:5:12: POL101"]
+
+
+def test_fixes_and_pictures_know_the_project(app: Path, project: Path, pool_lint: Command) -> None:
+    shutil.copytree(app, project, dirs_exist_ok=True)
+    picture = pool_lint("trace", "app/user.py:load").stdout
+    assert "POL101" in picture
+    assert "@" not in picture
+    assert pool_lint("fix", "app/user.py").returncode == 0
+    cured = "    try:\n        conn.set_session(query)\n    finally:\n        pool.putconn(conn)\n"
+    assert cured in (project / "app" / "user.py").read_text()
 
 
 # Which file a module is.

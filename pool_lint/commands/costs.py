@@ -58,7 +58,7 @@ def _explain_cost(arguments: argparse.Namespace) -> int:
     name, line = file_and_line(arguments.place)
     text = read_input(name)
     parse_text(text, name)
-    sys.stdout.write(explain_cost(text, line, load_settings(Path.cwd())))
+    sys.stdout.write(explain_cost(text, line, load_settings(Path.cwd()), name))
     return CLEAN
 
 

@@ -12,8 +12,8 @@ from pool_lint.codes import OFF_BY_DEFAULT
 from pool_lint.commands.base import CLEAN, FAILED, FOUND, Command, complain
 from pool_lint.commands.inputs import STDIN, parse_text, python_files
 from pool_lint.commands.selection import declare_selection, declare_settings, selection_of, settings_of
+from pool_lint.engine import may_matter
 from pool_lint.files import PoolLintError, decode_source
-from pool_lint.prefilter import may_have_findings
 
 if TYPE_CHECKING:
     import argparse
@@ -84,7 +84,7 @@ def _read(path: str) -> bytes:
 
 
 def _mend(text: str, name: str, settings: Settings, selection: Selection, *, unsafe: bool) -> Mended | None:
-    if not may_have_findings(text, settings):
+    if not may_matter(text, name, settings):
         return None
     from pool_lint.fixes.apply import mend  # noqa: PLC0415 - libcst is slow to load and most files have no pool
 

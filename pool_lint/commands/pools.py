@@ -35,13 +35,12 @@ class Surveyed:
 
 def survey_file(path: str, settings: Settings) -> Surveyed:
     """Return the pools of one file."""
-    from pool_lint.engine import ask  # noqa: PLC0415 - the analysis is slow to load
-    from pool_lint.prefilter import may_have_findings  # noqa: PLC0415 - as above
+    from pool_lint.engine import ask, may_matter  # noqa: PLC0415 - the analysis is slow to load
     from pool_lint.survey import survey  # noqa: PLC0415 - as above
 
     try:
         text = read_input(path)
-        if not may_have_findings(text, settings, parse_text(text, path)):
+        if not may_matter(text, path, settings, parse_text(text, path)):
             return Surveyed(path)
         return Surveyed(path, tuple(ask(text, path, settings, survey)))
     except PoolLintError as error:

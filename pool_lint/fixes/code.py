@@ -209,7 +209,8 @@ def _depth(expr: ir.Expr) -> tuple[str, ...]:
         return (*_depth(expr.value), expr.name)
     if isinstance(expr, ir.Sub):
         return (*_depth(expr.value), "[]")
-    return (expr.id,) if isinstance(expr, ir.Name) else ("?",)
+    # A name of another module is written as a path.
+    return tuple((expr.text or expr.id).split(".")) if isinstance(expr, ir.Name) else ("?",)
 
 
 def _cst_depth(expr: cst.CSTNode) -> tuple[str, ...]:

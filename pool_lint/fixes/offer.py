@@ -23,6 +23,7 @@ from pool_lint.fixes.handlers import added, guarded, widened
 from pool_lint.fixes.leaving import returned_before_leaving, returned_once, returned_to_its_pool
 from pool_lint.fixes.limits import limited, timed
 from pool_lint.fixes.resets import made_whole, moved_to_finally, reset_before_return
+from pool_lint.project.entry import linked_with
 from pool_lint.rules import load_rules
 from pool_lint.source import parse
 
@@ -97,7 +98,9 @@ class Offers:
 
     @cached_property
     def _module(self) -> ModuleAnalysis:
-        return analyse(parse(self._text).tree, self._settings, self._path)
+        tree = parse(self._text).tree
+        linked = linked_with(self._text, self._path, self._settings, tree)
+        return analyse(tree, self._settings, self._path, linked)
 
     def applied(self, fix: Fix) -> str:
         """The text after a fix."""
