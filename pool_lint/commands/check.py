@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pool_lint.baseline import as_json
+from pool_lint.baseline import as_json, known_fingerprints
+from pool_lint.codes import OFF_BY_DEFAULT
 from pool_lint.commands.base import CLEAN, FAILED, FOUND, Command, complain
 from pool_lint.commands.inputs import STDIN, declare_jobs, each_file, parse_text, read_input
 from pool_lint.commands.known import Known
@@ -23,13 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from pool_lint.config import Settings
+    from pool_lint.finding import Finding, Fix
 
 # The module of each format; that of text is loaded always.
 _EMITTERS = {"github": "github", "gitlab": "gitlab", "sarif": "sarif", "rdjson": "rdjson", "json": "records"}
 FORMATS = ("text", *_EMITTERS)
+_WITH_FIXES = frozenset(("sarif", "rdjson", "json"))
 
 
-def check_file(path: str, settings: Settings, selection: Selection, stdin_name: str) -> Outcome:
+def check_file(
+    path: str, settings: Settings, selection: Selection, stdin_name: str, *, with_fixes: bool = False
+) -> Outcome:
     """Return the findings of one file, or of standard input, that are wanted and not silenced by a comment."""
     from pool_lint.engine import check_text  # noqa: PLC0415 - the analysis is slow to load and not always needed
     from pool_lint.fingerprint import anchors, relative_path  # noqa: PLC0415 - as above
@@ -46,7 +51,20 @@ def check_file(path: str, settings: Settings, selection: Selection, stdin_name: 
         return Outcome(name)
     where = anchors(found, text, relative_path(name, project_root(Path.cwd())), tree)
     wanted = without_silenced([finding for finding in found if selection.wants(finding.code)], text)
-    return Outcome(name, tuple(Reported(finding, where[finding]) for finding in wanted), text)
+    fixes: dict[Finding, Fix] = {}
+    if with_fixes:
+        known = known_fingerprints(settings.baseline)
+        new = [finding for finding in wanted if where[finding].fingerprint not in known]
+        fixes = _fixes(text, name, settings, selection, new)
+    return Outcome(name, tuple(Reported(each, where[each], fixes.get(each)) for each in wanted), text)
+
+
+def _fixes(
+    text: str, name: str, settings: Settings, selection: Selection, findings: list[Finding]
+) -> dict[Finding, Fix]:
+    from pool_lint.fixes.offer import fixes_of  # noqa: PLC0415 - only some formats have a place for fixes
+
+    return fixes_of(text, name, settings, findings, lambda code: code not in OFF_BY_DEFAULT or selection.wants(code))
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +85,13 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     settings = override_baseline(settings_of(arguments), arguments.baseline, "--")
     selection = selection_of(arguments)
-    check = partial(check_file, settings=settings, selection=selection, stdin_name=arguments.stdin_display_name)
+    check = partial(
+        check_file,
+        settings=settings,
+        selection=selection,
+        stdin_name=arguments.stdin_display_name,
+        with_fixes=arguments.format in _WITH_FIXES,
+    )
     outcomes = _Watched(each_file(check, arguments.paths, arguments.jobs))
     if arguments.write_baseline:
         return _write_baseline(arguments, settings, selection, outcomes)
