@@ -37,12 +37,13 @@ def survey_file(path: str, settings: Settings) -> Surveyed:
     """Return the pools of one file."""
     from pool_lint.engine import ask  # noqa: PLC0415 - the analysis is slow to load
     from pool_lint.prefilter import may_have_findings  # noqa: PLC0415 - as above
+    from pool_lint.project.entry import lends_to  # noqa: PLC0415 - as above
     from pool_lint.survey import survey  # noqa: PLC0415 - as above
 
     try:
         text = read_input(path)
         tree = parse_text(text, path)
-        if not may_have_findings(text, settings, tree):
+        if not (may_have_findings(text, settings, tree) or lends_to(text, path, settings)):
             return Surveyed(path)
         return Surveyed(path, tuple(ask(survey, text, path, settings, tree)))
     except PoolLintError as error:
