@@ -102,25 +102,26 @@ def _findings(tree: ModuleTree, text: str, path: str, settings: Settings) -> lis
     return sorted(findings)
 
 
-def ask(text: str, path: str, settings: Settings, question: Callable[[ModuleAnalysis], Answer]) -> Answer:
-    """Return what a question about the analysis of a file is answered, whatever the prefilter says."""
-    import libcst as cst  # noqa: PLC0415 - slow to load
+def ask(
+    question: Callable[[ModuleAnalysis], Answer], text: str, path: str, settings: Settings, tree: ast.Module
+) -> Answer:
+    """Return what a question about the analysis of a file is answered, whatever the prefilter says.
 
-    from pool_lint.analysis import analyse  # noqa: PLC0415 - as above
-    from pool_lint.source import parse  # noqa: PLC0415 - as above
+    ``tree`` is the text as `ast` parses it.
+    """
+    from pool_lint.analysis import analyse  # noqa: PLC0415 - for the files that somebody asks about
+    from pool_lint.lower_ast import lower_ast  # noqa: PLC0415 - as above
 
     def answer() -> Answer:
-        tree = parse(text).tree
-        return question(analyse(tree, settings, path, linked_with(text, path, settings, tree)))
+        lowered = lower_ast(tree, text)
+        return question(analyse(lowered, settings, path, linked_with(text, path, settings, lowered)))
 
     try:
-        try:
-            return answer()
-        except RecursionError:
-            pass
+        return answer()
+    except RecursionError:
+        pass
+    try:
         return _with_deep_stack(answer)
-    except cst.ParserSyntaxError as error:
-        raise PoolLintError(f"{path}:{error.raw_line}: libcst cannot parse it") from error
     except RecursionError as error:
         raise PoolLintError(f"{path}: it is nested too deeply") from error
 

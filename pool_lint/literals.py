@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from dataclasses import dataclass
 
 # None of these patterns can fail, so that none goes back: they take what they can and end there.
@@ -87,10 +88,18 @@ def pieces(text: str, start: int, end: int) -> list[Piece]:
 def string_value(source: str) -> object:
     """Return the value of a literal; bytes, and what Python does not accept, stay as they are written."""
     try:
-        value = ast.literal_eval(source)
+        value = _quietly(source) if "\\" in source else ast.literal_eval(source)
     except (SyntaxError, ValueError):
         return source
     return value if isinstance(value, str) else source
+
+
+def _quietly(source: str) -> object:
+    with warnings.catch_warnings():
+        # an odd escape in somebody's string is not ours to report
+        warnings.simplefilter("ignore")
+        value: object = ast.literal_eval(source)
+    return value
 
 
 def _piece(text: str, start: int) -> Piece | None:

@@ -237,6 +237,8 @@ class _Survey:
             if site.spec.id == "unseen":
                 pair = (site.spec.borrows[0].method, site.spec.releases[0].method)
                 kind, what, worth = PAIR, " and ".join(pair), "unknown: its type is not seen"
+            elif not site.spec.library and not site.spec.classes:
+                kind, what, worth = CONTAINER, site.spec.id, "unknown: it is built elsewhere"
             else:
                 kind, what, worth = LIBRARY, next(iter(site.spec.classes), site.spec.id), _library_worth(site.spec)
             found = FoundPool(

@@ -168,6 +168,17 @@ def test_what_cannot_be_checked_is_said_and_the_rest_is_checked(project: Path, p
     assert done.returncode == 2
 
 
+@pytest.mark.parametrize("command", [["check", "leak.py"], ["pools", "leak.py"], ["trace", "leak.py:load"]])
+def test_an_odd_escape_in_a_string_is_not_reported(
+    project: Path, pool_lint: Command, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.setenv("PYTHONWARNINGS", "always")
+    (project / "leak.py").write_text(LEAK.replace('""', '"\\d"'))
+    done = pool_lint(*command)
+    assert "conn" in done.stdout
+    assert "escape" not in done.stderr
+
+
 def test_bad_settings_are_one_line(project: Path, pool_lint: Command) -> None:
     (project / "leak.py").write_text(LEAK)
     (project / "pyproject.toml").write_text("[tool.pool_lint]\nspeed = 3\n")

@@ -22,6 +22,7 @@ from pool_lint.emit import github, gitlab, rdjson, records, sarif
 from pool_lint.files import read_source
 from pool_lint.finding import Edit, Finding, Fix, Step, merged
 from pool_lint.fingerprint import Anchor, anchors
+from pool_lint.fixes.edits import applied
 from pool_lint.report import Outcome, Reported
 from pool_lint.rules import load_rules
 
@@ -212,6 +213,27 @@ def test_own_records_name_fix_and_failures() -> None:
     fix = report["findings"][0]["fix"]
     assert (fix["title"], fix["safe"], fix["reason"]) == (FIX.title, True, FIX.reason)
     assert fix["edits"][0] == {"line": 2, "column": 5, "end_line": 2, "end_column": 9, "text": "new"}
+
+
+def test_a_report_has_the_fixes_that_the_fix_command_makes(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    (project / "leak.py").write_text(LEAK)
+    assert main(["check", "-j1", "--format=json", "leak.py"]) == 1
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    fix = finding["fix"]
+    assert fix["safe"] is True
+    edits = [Edit(e["line"], e["column"] - 1, e["end_line"], e["end_column"] - 1, e["text"]) for e in fix["edits"]]
+    assert main(["check", "-j1", "--format=rdjson", "leak.py"]) == 1
+    ((suggestion,),) = [each["suggestions"] for each in json.loads(capsys.readouterr().out)["diagnostics"]]
+    assert suggestion["text"] == merged(tuple(edits), LEAK).text
+    assert main(["check", "-j1", "--format=sarif", "leak.py"]) == 1
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    (change,) = result["fixes"][0]["artifactChanges"]
+    assert [each["insertedContent"]["text"] for each in change["replacements"]] == [edit.text for edit in edits]
+    assert main(["fix", "leak.py"]) == 0
+    assert (project / "leak.py").read_text() == applied(LEAK, edits)
 
 
 MOVED = [

@@ -7,8 +7,12 @@ import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
+from test_fixtures import FIXTURES, settings_of
 
 from pool_lint.cli import main
+from pool_lint.engine import check_text
+from pool_lint.files import read_source
+from pool_lint.fixes.offer import FIXABLE, NEVER_SAFE, fixes_of
 from pool_lint.rules import load_rules
 from pool_lint.rules.documentation import CWE_NAMES, documentation
 
@@ -34,6 +38,9 @@ def test_every_rule_is_explained(rule: LoadedRule, capsys: pytest.CaptureFixture
     assert f"CWE-{rule.cwe}: {CWE_NAMES[rule.cwe]}\n" in out
     assert ("by default: on\n" in out) is not rule.opt_in
     assert (f"--extend-select={rule.code}" in out) is rule.opt_in
+    fixed = re.search(r"^fixed by: (.*)", out, re.MULTILINE)
+    assert fixed is not None
+    assert ("pool-lint fix" in fixed[1]) is (rule.code in FIXABLE)
     # nothing of the docstring is lost
     words = set(re.findall(r"\w+", rule.doc))
     assert words <= set(re.findall(r"\w+", out))
@@ -73,3 +80,19 @@ def test_without_a_rule_they_are_listed(capsys: pytest.CaptureFixture[str]) -> N
 def test_an_unknown_rule_is_one_line(capsys: pytest.CaptureFixture[str], name: str, hint: str) -> None:
     assert main(["explain", name]) == 2
     assert capsys.readouterr().err == f"pool-lint: {name}: there is no such rule; {hint}\n"
+
+
+@pytest.mark.parametrize("code", sorted(NEVER_SAFE))
+def test_fixes_that_are_called_guesses_are_never_safe(code: str) -> None:
+    found = [
+        fix
+        for path in FIXTURES
+        if path.parent.name == code
+        for text in [read_source(path)]
+        for settings in [settings_of(text, path)]
+        for fix in fixes_of(
+            text, path.name, settings, [each for each in check_text(text, path.name, settings) if each.code == code]
+        ).values()
+    ]
+    assert found
+    assert not any(fix.safe for fix in found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from pathlib import Path
@@ -87,7 +88,7 @@ def traced(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def believed(function: str) -> dict[tuple[str, str], Belief]:
     """Return the beliefs about a function, by handle and the line's text."""
-    module = ask(SOURCE, "app.py", settings_of("", Path("app.py")), lambda module: module)
+    module = ask(lambda module: module, SOURCE, "app.py", settings_of("", Path("app.py")), ast.parse(SOURCE))
     (found,) = [each for each in module.tree.functions if each.qualname == function]
     by_line = beliefs(module, found)
     assert by_line is not None
@@ -220,7 +221,7 @@ LEAKS = {"POL101", "POL102", "POL107"}
 def test_what_is_reported_as_lost_is_believed_to_be(path: Path) -> None:
     text = read_source(path)
     settings = settings_of(text, path)
-    module = ask(text, os.fspath(path), settings, lambda module: module)
+    module = ask(lambda module: module, text, os.fspath(path), settings, ast.parse(text))
     for finding in check_text(text, os.fspath(path), settings):
         if finding.code not in LEAKS:
             continue

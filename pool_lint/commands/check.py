@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pool_lint.baseline import as_json
+from pool_lint.baseline import as_json, known_fingerprints
+from pool_lint.codes import OFF_BY_DEFAULT
 from pool_lint.commands.base import CLEAN, FAILED, FOUND, Command, complain
 from pool_lint.commands.inputs import STDIN, declare_jobs, each_file, parse_text, read_input
 from pool_lint.commands.known import Known
@@ -51,16 +52,20 @@ def check_file(
         return Outcome(name)
     where = anchors(found, text, relative_path(name, project_root(Path.cwd())), tree)
     wanted = without_silenced([finding for finding in found if selection.wants(finding.code)], text)
-    fixes = _fixes(text, name, settings, wanted, selection) if with_fixes else {}
+    fixes: dict[Finding, Fix] = {}
+    if with_fixes:
+        known = known_fingerprints(settings.baseline)
+        new = [finding for finding in wanted if where[finding].fingerprint not in known]
+        fixes = _fixes(text, name, settings, selection, new)
     return Outcome(name, tuple(Reported(each, where[each], fixes.get(each)) for each in wanted), text)
 
 
 def _fixes(
-    text: str, name: str, settings: Settings, findings: list[Finding], selection: Selection
+    text: str, name: str, settings: Settings, selection: Selection, findings: list[Finding]
 ) -> dict[Finding, Fix]:
-    from pool_lint.fixes.offer import fixes_of  # noqa: PLC0415 - libcst is slow to load
+    from pool_lint.fixes.offer import fixes_of  # noqa: PLC0415 - only some formats have a place for fixes
 
-    return fixes_of(text, name, settings, findings, selection.wants)
+    return fixes_of(text, name, settings, findings, lambda code: code not in OFF_BY_DEFAULT or selection.wants(code))
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:

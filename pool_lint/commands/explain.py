@@ -31,8 +31,20 @@ def _run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(listing(rules))
         return CLEAN
     write = as_markdown if arguments.markdown else as_text
-    sys.stdout.write("\n\n".join(write(_named(rules, name)) for name in arguments.rules))
+    asked = [_named(rules, name) for name in arguments.rules]
+    sys.stdout.write("\n\n".join(write(rule, _fix_fact(rule.code)) for rule in asked))
     return CLEAN
+
+
+def _fix_fact(code: str) -> str:
+    """What a fix of a rule's findings is like."""
+    from pool_lint.fixes.offer import FIXABLE, NEVER_SAFE  # noqa: PLC0415 - fixes load libcst
+
+    if code not in FIXABLE:
+        return "fixed by: hand; no edit is right everywhere"
+    if code in NEVER_SAFE:
+        return "fixed by: pool-lint fix --unsafe; what it writes in is a guess and wants a look"
+    return "fixed by: pool-lint fix, where the path without errors stays as it was; else with --unsafe"
 
 
 def _named(rules: Sequence[LoadedRule], name: str) -> LoadedRule:

@@ -40,9 +40,10 @@ def survey_file(path: str, settings: Settings) -> Surveyed:
 
     try:
         text = read_input(path)
-        if not may_matter(text, path, settings, parse_text(text, path)):
+        tree = parse_text(text, path)
+        if not may_matter(text, path, settings, tree):
             return Surveyed(path)
-        return Surveyed(path, tuple(ask(text, path, settings, survey)))
+        return Surveyed(path, tuple(ask(survey, text, path, settings, tree)))
     except PoolLintError as error:
         return Surveyed(path, error=str(error))
 

@@ -56,7 +56,7 @@ def _run(arguments: argparse.Namespace) -> int:
         function = next(functions, None)
         return beliefs(module, function) if function is not None else None
 
-    believed = ask(text, path, settings, believed_of)
+    believed = ask(believed_of, text, path, settings, tree)
     sources = text.split("\n")
     lines = {number: sources[number - 1] for number in range(span.first, span.last + 1)}
     title = f"{path}: {span.name}, lines {span.first} to {span.last}"

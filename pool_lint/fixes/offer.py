@@ -52,6 +52,8 @@ _WAYS: dict[str, tuple[Way, ...]] = {
     "POL405": (timed,),
 }
 FIXABLE = frozenset(_WAYS)
+# What these write in is a guess: a placeholder, or which of two pools is meant.
+NEVER_SAFE = frozenset(("POL106", "POL402", "POL405"))
 
 
 def fixes_of(

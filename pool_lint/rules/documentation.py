@@ -52,17 +52,18 @@ def facts_of(rule: LoadedRule) -> tuple[str, ...]:
     return (f"CWE-{rule.cwe}: {CWE_NAMES[rule.cwe]}", f"by default: {state}", f"silenced by: # noqa: {rule.code}")
 
 
-def as_text(rule: LoadedRule) -> str:
-    """Return the documentation as plain text."""
+def as_text(rule: LoadedRule, *more: str) -> str:
+    """Return the documentation as plain text; ``more`` are further facts."""
     doc = documentation(rule)
     parts = [f"{rule.code} {rule.name}", doc.summary, doc.prose]
     parts += [f"{heading}:\n\n{textwrap.indent(code, '    ').rstrip()}" for heading, code in doc.examples]
-    return "\n\n".join(part for part in (*parts, "\n".join(facts_of(rule))) if part) + "\n"
+    return "\n\n".join(part for part in (*parts, "\n".join((*facts_of(rule), *more))) if part) + "\n"
 
 
-def as_markdown(rule: LoadedRule) -> str:
-    """Return the documentation as Markdown."""
+def as_markdown(rule: LoadedRule, *more: str) -> str:
+    """Return the documentation as Markdown; ``more`` are further facts."""
     doc = documentation(rule)
     parts = [f"# {rule.code} {rule.name}", doc.summary, doc.prose]
     parts += [f"{heading}:\n\n```python\n{code}```" for heading, code in doc.examples]
-    return "\n\n".join(part for part in (*parts, "\n".join(f"- {fact}" for fact in facts_of(rule))) if part) + "\n"
+    facts = "\n".join(f"- {fact}" for fact in (*facts_of(rule), *more))
+    return "\n\n".join(part for part in (*parts, facts) if part) + "\n"
