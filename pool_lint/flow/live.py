@@ -9,7 +9,7 @@ from pool_lint import ir
 from pool_lint.flow.cfg import NOWHERE, RET, Cfg, Point, Root
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 def live_roots(cfg: Cfg) -> list[frozenset[Root]]:
@@ -18,15 +18,23 @@ def live_roots(cfg: Cfg) -> list[frozenset[Root]]:
     Variables that a nested function refers to are live everywhere: nobody knows when it runs.
     """
     masks = _masks(cfg)
-    names = {bit: root for root, bit in masks.order.items()}
+    names = list(masks.order)
     memo: dict[int, frozenset[Root]] = {}
     out = []
     for mask in _solve(cfg, masks):
         known = memo.get(mask)
         if known is None:
-            known = memo[mask] = frozenset(root for bit, root in names.items() if mask >> bit & 1)
+            known = memo[mask] = frozenset(names[bit] for bit in _bits(mask))
         out.append(known)
     return out
+
+
+def _bits(mask: int) -> Iterator[int]:
+    """The bits that are set: a long function has thousands of roots, of which few are live at one point."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
 
 
 @dataclass(slots=True, eq=False)
