@@ -135,6 +135,11 @@ def explain_cost(text: str, line: int, settings: Settings, path: str = "") -> st
     return analyse(tree, settings, path, linked_with(text, path, settings, tree)).explained(line)
 
 
+def crashes_are_raised() -> bool:
+    """Whether a crash of the analysis is a failure, as in the tests, and no finding."""
+    return _raise_crashes
+
+
 def _with_deep_stack(work: Callable[[], Answer]) -> Answer:
     """Do some work in a thread with a large stack, for files that nest deeper than the interpreter's usual limit."""
     done: list[Answer] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import logging
 import warnings
 from collections import Counter
 from functools import cached_property
@@ -12,7 +13,7 @@ import libcst as cst
 
 from pool_lint.analysis import analyse
 from pool_lint.codes import INTERNAL_ERROR, OFF_BY_DEFAULT
-from pool_lint.engine import check_text, is_too_long
+from pool_lint.engine import check_text, crashes_are_raised, is_too_long
 from pool_lint.finding import Finding, Fix
 from pool_lint.fixes.case import Case, case_of
 from pool_lint.fixes.code import Code
@@ -52,6 +53,8 @@ _WAYS: dict[str, tuple[Way, ...]] = {
     "POL405": (timed,),
 }
 FIXABLE = frozenset(_WAYS)
+# Without a handler of anybody's, errors go to standard error.
+_LOG = logging.getLogger("pool_lint")
 # What these write in is a guess: a placeholder, or which of two pools is meant.
 NEVER_SAFE = frozenset(("POL106", "POL402", "POL405"))
 
@@ -110,9 +113,20 @@ class Offers:
 
     def fix(self, finding: Finding) -> Fix | None:
         """The first safe candidate that passes, else the first unsafe one."""
-        second: Fix | None = None
         if finding.code not in _WAYS or self._code is None:
             return None
+        try:
+            return self._fix(finding)
+        except Exception as error:
+            if crashes_are_raised():
+                raise
+            where = f"{self._path}:{finding.line}"
+            _LOG.error("pool-lint: %s: no fix of %s, %s: %s", where, finding.code, type(error).__name__, error)
+            return None
+
+    def _fix(self, finding: Finding) -> Fix | None:
+        second: Fix | None = None
+        assert self._code is not None
         case = case_of(finding, self._module, self._code, self._rules)
         for way in _WAYS[finding.code]:
             for candidate in way(case):
