@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pool_lint.fixes.code import dotted
-from pool_lint.words import RETURNING
 
 if TYPE_CHECKING:
-    from pool_lint import ir
     from pool_lint.catalog.spec import PoolSpec, ReleaseForm
     from pool_lint.fixes.case import Borrow, Case
     from pool_lint.fixes.code import Code
@@ -112,21 +110,9 @@ def _method(case: Case, borrow: Borrow, callee: Callee) -> GiveBack | None:
     receiver = borrow.receiver
     if klass is None or receiver is None or not dotted(receiver):
         return None
-    found = [
-        method for each in file.types.bases_of(klass) for method in each.methods.values() if _takes_back(case, method)
-    ]
-    found = [method for method in found if not method.is_async or borrow.is_async]
+    found = [method for method in file.return_methods(klass) if not method.is_async or borrow.is_async]
     if not found:
         return None
     method = found[0]
     wait = "await " if method.is_async else ""
     return GiveBack(f"{wait}{dotted(receiver)}.{method.name}({borrow.handle})", sure=len(found) == 1)
-
-
-def _takes_back(case: Case, method: ir.Function) -> bool:
-    positional = [param for param in method.params if param.kind == "positional"][1:]
-    others = [param for param in method.params[2:] if param.kind in ("positional", "keyword") and param.default is None]
-    if not positional or others or not RETURNING.match(method.name) or method.is_generator:
-        return False
-    effect = case.module.file.effect(method, (positional[0].name,), None)
-    return "returned" in effect.outcomes

@@ -23,5 +23,5 @@ def loss_finding(rule: Rule, verdict: Verdict) -> Finding:
         pool=pool,
         line=verdict.line,
         verb="raises" if verdict.how == "raise" else "leaves",
-        remedy=site.spec.remedy.replace("{pool}", pool),
+        remedy=(site.remedy or site.spec.remedy).replace("{pool}", pool),
     )

@@ -153,7 +153,7 @@ def _ground(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
         known = TRUTHY if "call" in ways else ""
     elif callee.kind == "function" and callee.function is not None:
         for number, each in enumerate(follow.file.lent_by(callee.function)):
-            mapped = _seen_from_caller(each, callee, call)
+            mapped = _seen_from_caller(follow, each, callee, call)
             outs.append(_born(follow, index, point, fact, call, mapped, own=False, key=number))
             if "call" in mapped.ways and not mapped.where and not mapped.optional:
                 known = TRUTHY
@@ -181,6 +181,7 @@ def _born(
     """The fact of an object that this call borrows."""
     assert point.dst is not None
     number = follow.site_at((index, key), "borrow", what.spec, index, call, what.ways, what.pool, what.path, own=own)
+    follow.sites[number].remedy = what.remedy
     now = "call" in what.ways
     role = OBJECT if now else AWAITABLE
     root: Place = (point.dst, *what.where)
@@ -203,22 +204,23 @@ def _born(
     return NEXT, born
 
 
-def _seen_from_caller(what: Returned, callee: Callee, call: ir.Call) -> Returned:
+def _seen_from_caller(follow: Follow, what: Returned, callee: Callee, call: ir.Call) -> Returned:
     """A borrow inside a function, described in the words of the place that calls it."""
     function = callee.function
     assert function is not None
     receiver = call.func.value if isinstance(call.func, ir.Attr) else None
     path = _map_place(what.path, callee, call)
-    pool = what.pool
+    pool, remedy = what.pool, what.remedy
     own_name = function.params[0].name if function.params else ""
     if receiver is not None and callee.bound:
         text = text_of(receiver)
         head, _, rest = what.pool.partition(".")
         if what.own and text != own_name:
             pool = text
+            remedy = follow.file.remedy_of(function.owner)
         elif head == own_name and text != own_name:
             pool = f"{text}.{rest}" if rest else text
-    return replace(what, path=path, pool=pool)
+    return replace(what, path=path, pool=pool, remedy=remedy)
 
 
 def _map_place(place: Place | None, callee: Callee, call: ir.Call) -> Place | None:

@@ -783,6 +783,32 @@ class FileAnalysis:
             found = self._return_methods[function] = self._only_releases(function)
         return found
 
+    def return_methods(self, klass: ir.Klass) -> list[ir.Function]:
+        """The methods of a home-made pool that take an object back, and need nothing else."""
+        return [
+            method
+            for each in self.types.bases_of(klass)
+            for method in each.methods.values()
+            if self._takes_back(method)
+        ]
+
+    def _takes_back(self, method: ir.Function) -> bool:
+        positional = [param for param in method.params if param.kind == "positional"][1:]
+        others = [
+            param for param in method.params[2:] if param.kind in ("positional", "keyword") and param.default is None
+        ]
+        if not positional or others or not RETURNING.match(method.name) or method.is_generator:
+            return False
+        return "returned" in self.effect(method, (positional[0].name,), None).outcomes
+
+    def remedy_of(self, klass: ir.Klass | None) -> str:
+        """The cure in the words of a home-made pool; "" where it has no method that takes an object back."""
+        methods = self.return_methods(klass) if klass is not None else []
+        if not methods:
+            return ""
+        wait = "await " if methods[0].is_async else ""
+        return f"use try/finally with '{wait}{{pool}}.{methods[0].name}(...)'"
+
     def is_release_call(self, call: ir.Call, scope: ir.Function | None) -> bool:
         """Whether a call is a plain return, which is taken not to fail."""
         callee = self.resolver.callee(call, scope)

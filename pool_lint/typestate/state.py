@@ -138,6 +138,7 @@ class Site:
     transferred: bool = False
     unseen: bool = False
     wrong_pool: bool = False
+    remedy: str = ""
     vars: set[Root] = field(default_factory=set)
     released_to: set[Place] = field(default_factory=set)
 

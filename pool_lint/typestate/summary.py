@@ -17,7 +17,7 @@ class Returned:
     ``where`` is the path to it in the value (``(0,)``: the first of a tuple), ``ways`` what the caller has to do
     before it is borrowed, ``path`` the pool as a place of the function that borrows, ``derived`` the paths to cursors
     and the like in the same value.  ``optional``: the function may also return None.  ``own``: the pool is a container
-    of the class itself, so the class is the pool.
+    of the class itself, so the class is the pool, and ``remedy`` is the cure in that class's own words.
     """
 
     where: Place
@@ -28,6 +28,7 @@ class Returned:
     own: bool = False
     derived: tuple[Place, ...] = ()
     optional: bool = True
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
