@@ -36,8 +36,8 @@ PASSES = {
         "        self.out += 1\n        return connect()\n\n    def release(self, one):\n        self.out -= 1\n"
     ),
     "a permit": (
-        "from threading import Semaphore\nclass P:\n    def acquire(self):\n        self.permits.acquire()\n"
-        "        return connect()\n"
+        "from threading import Semaphore\nclass P:\n    def __init__(self):\n        self.permits = Semaphore(4)\n\n"
+        "    def acquire(self):\n        self.permits.acquire()\n        return connect()\n"
     ),
     "connections by key": (
         "import sqlite3\nclass Stores:\n    def open(self, name):\n        return sqlite3.connect(name)\n\n"
@@ -57,6 +57,14 @@ STOPS = {
     "a stack of new nodes": "def f():\n    stack.append(Node())\n    node = stack.pop()\n",
     "a cache of values": "cache.pop(key, None)\ncache[key] = value\n",
     "a lock": "lock.acquire()\ntry:\n    pass\nfinally:\n    lock.release()\n",
+    "a signal": (
+        "from threading import Semaphore\nclass P:\n    def __init__(self):\n        self.came = Semaphore(0)\n\n"
+        "    def get(self):\n        self.came.acquire()\n        return self.letters.popleft()\n"
+    ),
+    "what was pushed back": (
+        "def read_word(self):\n    char = self.pushed.pop() if self.pushed else self.stream.read(1)\n"
+        "    self.pushed.append(char)\n"
+    ),
     "a counter": "class C:\n    def tick(self):\n        self.n += 1\n        self.n -= 1\n",
     "one connection": "import sqlite3\ndef f(name):\n    store = sqlite3.connect(name)\n    store.close()\n",
     "the package alone": "import socket\ntable = {}\ndef f(name):\n    table[name] = socket.gethostname()\n",

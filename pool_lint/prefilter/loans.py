@@ -139,30 +139,30 @@ def _takes(call: ast.Call, container: str, takers: set[str]) -> bool:
 
 def uses_pair(text: str) -> bool:
     """Whether a borrow method is called on what a return method of its own gets an object of (`pools.duck`)."""
-    stems = [stem for stem in _STEMS if stem in text]
-    for borrow, releases in PAIRS.items():
-        if not borrow.startswith(tuple(stems)) or next(places_of(borrow, text), None) is None:
-            continue
-        present = [release for release in releases if release in text]
+    for borrow in set(_BORROWS.findall(text)):
+        present = [release for release in PAIRS[borrow] if release in text]
         if not present:
             continue
-        borrowing, releasing = _pair(borrow, frozenset(present))
-        lenders = {receiver.strip("_").lower() for receiver, _ in method_calls(text, borrowing)}
-        takers = {receiver.strip("_").lower() for receiver, _ in method_calls(text, releasing)} if lenders else set()
+        lenders = {receiver.strip("_").lower() for receiver, _ in method_calls(text, _method(borrow))}
+        takers = {receiver.strip("_").lower() for receiver, _ in method_calls(text, _given_back(frozenset(present)))}
         # A receiver that is no plain name may be any.
-        if lenders and takers and ("" in lenders or "" in takers or lenders & takers):
+        if takers and ("" in lenders or "" in takers or lenders & takers):
             return True
     return False
 
 
-# What the names of borrow methods begin with: few searches through the text instead of many.
-_STEMS = tuple(sorted({name.rstrip("_").partition("_")[0] or "_" + name.split("_")[1] for name in PAIRS}))
+_BORROWS = re.compile(rf"\.\s*({'|'.join(sorted(PAIRS))})\b")
 
 
 @cache
-def _pair(borrow: str, releases: frozenset[str]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Patterns of the borrow call, and of a return call that is given something."""
-    return re.compile(rf"\.\s*{borrow}\b"), re.compile(rf"\.\s*(?:{'|'.join(sorted(releases))})\s*\(\s*[^)\s]")
+def _method(name: str) -> re.Pattern[str]:
+    return re.compile(rf"\.\s*{name}\b")
+
+
+@cache
+def _given_back(releases: frozenset[str]) -> re.Pattern[str]:
+    """A call of one of the methods that is given something."""
+    return re.compile(rf"\.\s*(?:{'|'.join(sorted(releases))})\s*\(\s*[^)\s]")
 
 
 _PERMITS = ("Semaphore", "CapacityLimiter")
@@ -223,9 +223,9 @@ def _lends(place: Place) -> bool:
     )
 
 
-_THREADS = re.compile(r"\blocal\s*[(),]|\b(?:scoped_session|get_ident|current_thread)\b")
+_THREADS = re.compile(r"\b(?:local\s*[(),]|(?:scoped_session|get_ident|current_thread)\b)")
 
 
 def lends_per_thread(text: str) -> bool:
     """Whether an object of a thread may be held across an ``await`` (POL406)."""
-    return "async " in text and _THREADS.search(text) is not None
+    return "async def" in text and _THREADS.search(text) is not None

@@ -6,6 +6,7 @@ import ast
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class Tree:
         if not lines:
             return []
         found: list[Place] = []
-        _find(_bodies(self.root), lines, (), None, found)
+        for body in _bodies(self.root):
+            _find(body, lines, (), None, found)
         return found
 
     @property
@@ -83,26 +85,26 @@ class Tree:
         """The names and attributes in what a function returns or yields."""
         known = self._returned.get(id(function))
         if known is None:
-            known = self._returned[id(function)] = {
-                word
-                for node in ast.walk(function)
-                if isinstance(node, (ast.Return, ast.Yield)) and node.value is not None
-                for word in words_in(node.value)
-            }
+            values = (_returned_by(stmt) for stmt in _statements(function))
+            known = {word for value in values if value is not None for word in words_in(value)}
+            self._returned[id(function)] = known
         return known
 
 
 def _find(
-    body: Iterable[ast.stmt],
+    body: list[ast.stmt],
     lines: list[int],
     functions: tuple[Function, ...],
     klass: ast.ClassDef | None,
     found: list[Place],
 ) -> None:
     """Add the innermost statements on these lines, which are in order: with semicolons there are several on one."""
-    for stmt in body:
-        decorators = getattr(stmt, "decorator_list", ())
+    for number in range(max(bisect_right(body, lines[0], key=_line) - 1, 0), len(body)):
+        stmt = body[number]
+        decorators = getattr(stmt, "decorator_list", None)
         first = decorators[0].lineno if decorators else stmt.lineno
+        if first > lines[-1]:
+            break
         last = stmt.end_lineno or stmt.lineno
         index = bisect_left(lines, first)
         if index == len(lines) or lines[index] > last:
@@ -115,18 +117,26 @@ def _find(
             _find(stmt.body, inside, (*functions, stmt), klass if not functions else None, found)
         elif isinstance(stmt, ast.ClassDef):
             _find(stmt.body, inside, (), stmt, found)
-        elif inner is not None or isinstance(stmt, _COMPOUND):
-            _find(_bodies(stmt), inside, functions, klass, found)
+        else:
+            for part in _bodies(stmt):
+                _find(part, inside, functions, klass, found)
 
 
-def _bodies(node: ast.AST) -> Iterator[ast.stmt]:
+def _line(stmt: ast.stmt) -> int:
+    return stmt.lineno
+
+
+def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The lists of statements that a statement, or a module, has under it."""
+    if isinstance(node, _SIMPLE):
+        return
     for name in ("body", "orelse", "finalbody"):
-        found = getattr(node, name, ())
-        if isinstance(found, list):
-            yield from found
+        found = getattr(node, name, None)
+        if found:
+            yield found
     for name in ("handlers", "cases"):
         for each in getattr(node, name, ()):
-            yield from each.body
+            yield each.body
 
 
 def last_name(expr: ast.expr) -> str:
@@ -169,31 +179,55 @@ def calls_in(expr: ast.AST) -> Iterator[ast.Call]:
 
 def _given(scope: ast.AST, *, walrus: bool) -> dict[str, list[ast.expr]]:
     found: dict[str, list[ast.expr]] = {}
-    stack = [scope]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Assign):
-            _add(found, node.targets, node.value)
-        elif isinstance(node, ast.AnnAssign):
-            _add(found, [node.target], node.value)
-        elif isinstance(node, (ast.For, ast.AsyncFor)):
-            _add(found, [node.target], node.iter)
-        elif isinstance(node, (ast.With, ast.AsyncWith)):
-            for item in node.items:
-                _add(found, [item.optional_vars], item.context_expr)
-        stack.extend(_bodies(node))
+    for node in _statements(scope):
+        for target, value in _bindings(node):
+            _add(found, target, value)
     if walrus:
         for each in ast.walk(scope):
             if isinstance(each, ast.NamedExpr):
-                _add(found, [each.target], each.value)
+                _add(found, each.target, each.value)
     return found
 
 
-def _add(found: dict[str, list[ast.expr]], targets: Iterable[ast.expr | None], value: ast.expr | None) -> None:
-    for target in targets:
-        if target is not None and value is not None:
-            for name in (target.id,) if isinstance(target, ast.Name) else names_in(target):
-                found.setdefault(name, []).append(value)
+def _bindings(node: ast.AST) -> Iterable[tuple[ast.expr | None, ast.expr | None]]:
+    if isinstance(node, ast.Assign):
+        return [(target, node.value) for target in node.targets]
+    if isinstance(node, ast.AnnAssign):
+        return [(node.target, node.value)]
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return [(node.target, node.iter)]
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        return [(item.optional_vars, item.context_expr) for item in node.items]
+    return ()
 
 
-_COMPOUND = (ast.Match,)  # the one compound statement without a body of its own
+def _add(found: dict[str, list[ast.expr]], target: ast.expr | None, value: ast.expr | None) -> None:
+    if value is None or target is None:
+        return
+    if isinstance(target, ast.Name):
+        found.setdefault(target.id, []).append(value)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for item in target.elts:
+            _add(found, item, value)
+    elif isinstance(target, ast.Starred):
+        _add(found, target.value, value)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """A module or function and every statement in it."""
+    stack = [node]
+    while stack:
+        each = stack.pop()
+        yield each
+        stack.extend(chain.from_iterable(_bodies(each)))
+
+
+def _returned_by(stmt: ast.AST) -> ast.expr | None:
+    """What a statement returns or yields."""
+    if isinstance(stmt, ast.Return):
+        return stmt.value
+    value = getattr(stmt, "value", None)
+    return value.value if isinstance(value, (ast.Yield, ast.Await)) else None
+
+
+_SIMPLE = (ast.Expr, ast.Assign, ast.Return, ast.AugAssign, ast.AnnAssign, ast.Raise, ast.Pass, ast.Import)
