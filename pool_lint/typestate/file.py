@@ -29,6 +29,7 @@ from pool_lint.typestate.state import (
     HELD,
     NONE,
     OBJECT,
+    PART,
     RETURNED,
     Place,
     Site,
@@ -111,6 +112,7 @@ class FileAnalysis:
     _decorators: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
     _mentions: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
     _closures: dict[ir.Function, dict[Root, list[tuple[str, str]]]] = field(default_factory=dict)
+    _looked_into: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
     _built: dict[Cfg, tuple[frozenset[int], dict[int, Point]]] = field(default_factory=dict)
     _aliases: dict[ir.Function, dict[Place, set[Place]]] = field(default_factory=dict)
 
@@ -274,7 +276,7 @@ class FileAnalysis:
             fact.site != GROUND
             and follow.sites[fact.site].own
             and fact.status == HELD
-            and any(role == OBJECT for _, role in fact.below(RET))
+            and any(role in (OBJECT, PART) for _, role in fact.below(RET))
             for fact in follow.ends
         )
 
@@ -356,7 +358,7 @@ class FileAnalysis:
             parts = fact.below(root)
             derived = tuple(sorted((rest for rest, role in parts if role == DERIVED), key=repr))
             for rest, role in parts:
-                if role == OBJECT and (fact.status == HELD):
+                if role in (OBJECT, PART) and (fact.status == HELD):
                     how = ways
                 elif role == AWAITABLE and not lender:
                     how = site.ways
@@ -532,7 +534,7 @@ class FileAnalysis:
                 outcomes.add("returned")
                 continue
             outcomes.add("held")
-            results.update(part for part in fact.below(RET) if part[1] in (OBJECT, DERIVED, CLOSER, GUARD))
+            results.update(part for part in fact.below(RET) if part[1] in (OBJECT, PART, DERIVED, CLOSER, GUARD))
         if site.transferred and not results:
             outcomes.add("stored")
         if site.returned and (not outcomes or "held" in outcomes):
@@ -642,6 +644,20 @@ class FileAnalysis:
             found = self._mentions[function] = frozenset(names)
         return name in found
 
+    def looked_into(self, function: ir.Function) -> frozenset[str]:
+        """The variables of which a function reads an attribute or an item, or which it enters or iterates."""
+        found = self._looked_into.get(function)
+        if found is None:
+            values = [expr.value for expr in walk_expressions(function.body) if isinstance(expr, (ir.Attr, ir.Sub))]
+            for stmt in walk_statements(function.body):
+                if isinstance(stmt, ir.For):
+                    values.append(stmt.iter)
+                elif isinstance(stmt, ir.With):
+                    values.extend(item.context for item in stmt.items)
+            found = frozenset(value.id for value in values if isinstance(value, ir.Name))
+            self._looked_into[function] = found
+        return found
+
     def built_temps(self, cfg: Cfg) -> frozenset[int]:
         """The temporaries that hold a tuple, list, set or dict that this function has just made."""
         return self._producers(cfg)[0]
@@ -711,6 +727,22 @@ class FileAnalysis:
             for name, values in self.containers.assigned(function).items()
             if any(self._is_borrow(value, function, 0) for value in values)
         )
+
+    def handle_paths(self, function: ir.Function, names: frozenset[Root]) -> frozenset[Place]:
+        """The variables and attributes that may stand in for something borrowed (``self.conn or pool.getconn()``).
+
+        ``names`` are the variables that are given something borrowed.
+        """
+        if not names:
+            return frozenset()
+        paths = (
+            path_of(each)
+            for name, values in self.containers.assigned(function).items()
+            if name in names
+            for value in values
+            for each in _alternatives(value)
+        )
+        return frozenset(path for path in paths if path is not None)
 
     def is_borrow(self, value: ir.Expr, function: ir.Function) -> bool:
         """Whether an expression has a borrowed object as its value, once awaited or entered."""
@@ -963,12 +995,16 @@ class FileAnalysis:
 
         ``not_of``: the ``self`` of an unrelated class, whose attribute of that name is another.
         """
-        aliases = _given_attr(function, name)
+
+        def is_attr(expr: ir.Expr) -> bool:
+            if not isinstance(expr, ir.Attr):
+                return False
+            return expr.name == name and not (isinstance(expr.value, ir.Name) and expr.value.id == not_of)
+
+        aliases = _given(function, is_attr)
 
         def is_it(expr: ir.Expr) -> bool:
-            if isinstance(expr, ir.Attr):
-                return expr.name == name and not (isinstance(expr.value, ir.Name) and expr.value.id == not_of)
-            return isinstance(expr, ir.Name) and expr.id in aliases
+            return is_attr(expr) or (isinstance(expr, ir.Name) and expr.id in aliases)
 
         return any(
             isinstance(expr, ir.Call) and self._gives_back(expr, function, is_it)
@@ -1268,8 +1304,8 @@ def _alias_table(function: ir.Function) -> dict[Place, set[Place]]:
     return table
 
 
-def _given_attr(function: ir.Function, name: str) -> set[str]:
-    """The variables of a function that are given ``x.name``."""
+def _given(function: ir.Function, is_it: Callable[[ir.Expr], bool]) -> set[str]:
+    """The variables of a function that are given a certain value."""
     out: set[str] = set()
     for stmt in walk_statements(function.body):
         if not isinstance(stmt, ir.Assign) or stmt.value is None:
@@ -1282,11 +1318,7 @@ def _given_attr(function: ir.Function, name: str) -> set[str]:
                 and len(target.items) == len(stmt.value.items)
             ):
                 pairs = list(zip(target.items, stmt.value.items, strict=True))
-            out.update(
-                each.id
-                for each, what in pairs
-                if isinstance(each, ir.Name) and isinstance(what, ir.Attr) and what.name == name
-            )
+            out.update(each.id for each, what in pairs if isinstance(each, ir.Name) and is_it(what))
     return out
 
 
