@@ -942,6 +942,11 @@ def _standard(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
             parts.extend(((rest[0], 1, *rest[1:]), role) for rest, role in below if rest)
         elif name == "zip" and isinstance(where, int):
             parts.extend(((rest[0], where, *rest[1:]), role) for rest, role in below if rest)
+        elif name == "memoryview" and any(not rest and role in (OBJECT, DERIVED) for rest, role in below):
+            if fact.status == HELD and follow.is_lenient(fact):
+                follow.transfer(fact)
+                return ()
+            parts.append(((), DERIVED))
         elif name == "next":
             parts.extend((rest[1:], role) for rest, role in below if rest)
         elif name in ("contextlib.closing", "contextlib.aclosing", "contextlib.nullcontext"):
@@ -958,7 +963,7 @@ def _standard(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
         elif name == "setattr" and fact.status == HELD and where == 2:  # noqa: PLR2004 - the value's position
             follow.transfer(fact)
             return ()
-    if name in ("list", "tuple", "set", "sorted", "dict", "zip", "enumerate", "next") and fact.status == RETURNED:
+    if name in _READING and fact.status == RETURNED:
         for _, root, _expr in listed:
             if root is not None and DERIVED in fact.roles((root,)) and follow.is_use(fact, index):
                 follow.report("use", index, fact)
@@ -1215,6 +1220,7 @@ _QUIET = frozenset(
         "isinstance", "id", "type", "str", "hasattr", "frozenset", "setattr",
     )
 )  # fmt: skip
+_READING = frozenset(("list", "tuple", "set", "sorted", "dict", "zip", "enumerate", "next", "memoryview"))
 _PASSING = frozenset(
     (
         "typing.cast", "typing_extensions.cast", "asyncio.wait_for", "asyncio.shield", "asyncio.create_task",

@@ -1117,7 +1117,8 @@ class FileAnalysis:
         params = {param.name for param in function.params}
 
         def is_fixed(selector: str) -> bool:
-            return selector[1:-1] in params or selector[1:2] in "'\"0123456789"
+            head, _, attr = selector[1:-1].partition(".")
+            return (head in params and not self._stores_attr(function, attr)) or selector[1:2] in "'\"0123456789"
 
         first, second = str(came[-1]), str(went[-1])
         if first.startswith("[") and second.startswith("["):
@@ -1133,6 +1134,16 @@ class FileAnalysis:
                 for value in values
             )
         return False
+
+    def _stores_attr(self, function: ir.Function, dotted: str) -> bool:
+        """Whether a function gives an attribute of a dotted path a value ("": there is none)."""
+        names = frozenset(dotted.split("."))
+        return any(
+            isinstance(target, ir.Attr) and target.name in names
+            for stmt in walk_statements(function.body)
+            if isinstance(stmt, ir.Assign)
+            for target in stmt.targets
+        )
 
     def _meanings(self, path: Place, function: ir.Function) -> set[Place] | None:
         """The stable places that a path may stand for; None where it may be anything."""

@@ -177,7 +177,7 @@ class Follow:
                 self._at_fail(index, fact)
                 continue
             for target, way, after in self._leave(index, point, fact):
-                settled = self._settle(target, index, after)
+                settled = self._settle(target, index, after, fact)
                 if self.edges is not None:
                     self.edges.append((index, fact, way, target, after if settled is None else settled))
                 if settled is None:
@@ -207,7 +207,7 @@ class Follow:
             if target != NOWHERE:
                 yield target, way, after
 
-    def _settle(self, target: int, source: int, fact: Fact) -> Fact | None:
+    def _settle(self, target: int, source: int, fact: Fact, before: Fact) -> Fact | None:
         """Drop what no longer matters at a point; None where nothing is left to follow."""
         live = self._live[target]
         places = fact.places
@@ -241,7 +241,7 @@ class Follow:
                 and self.sites[fact.site].kind != "permit"
                 and not _is_leaving(fact)
             ):
-                self._dropped(source, fact)
+                self._dropped(source, fact, before)
                 return None
         elif fact.env:
             count = self._environments.get(target, 0)
@@ -346,14 +346,15 @@ class Follow:
             return
         self._lost("raise", index, fact)
 
-    def _dropped(self, index: int, fact: Fact) -> None:
+    def _dropped(self, index: int, fact: Fact, before: Fact) -> None:
         """The last reference is gone; the object may come back by itself."""
         site = self.sites[fact.site]
         if site.spec.gc_returns != "no":
             return
-        self._lost("drop", index, fact)
+        # The way to where it was still held; of a fact that was only born here there is none.
+        self._lost("drop", index, fact, before if before.site == fact.site else fact)
 
-    def _lost(self, how: str, index: int, fact: Fact) -> None:
+    def _lost(self, how: str, index: int, fact: Fact, shown: Fact | None = None) -> None:
         site = self.sites[fact.site]
         if how == "leave" and site.spec.gc_returns != "no" and not site.spec.only_if_released and not site.own:
             return
@@ -361,7 +362,7 @@ class Follow:
         if how != "raise" and kind == "":
             # A `finally` that returns swallows what was on its way.
             kind = _cause(fact.pend)
-        self.losses.append(Loss(fact.site, how, kind, index, fact))
+        self.losses.append(Loss(fact.site, how, kind, index, shown or fact))
 
     def report(self, what: str, index: int, fact: Fact, name: Root = "") -> None:
         """Note that something is wrong at a point, once for each object."""
@@ -521,6 +522,15 @@ class Follow:
                 parts.append((rest[1:], role))
             elif not rest and role == OBJECT and self.object_release(fact, point.name) is not None:
                 parts.append(((), CLOSER))
+            elif (
+                not rest
+                and role == OBJECT
+                and fact.status == RETURNED
+                and point.name.strip("_") not in _LASTING
+                and self.is_use(fact, index)
+            ):
+                self.report("use", index, fact)
+                return ()
         return ((NEXT, self.bind(index, dst, fact, parts)),)
 
     def is_use(self, fact: Fact, index: int) -> bool:
@@ -602,6 +612,8 @@ class Follow:
             elif not rest and role in (OBJECT, DERIVED) and fact.status == RETURNED and self.is_use(fact, index):
                 self.report("use", index, fact)
                 return ()
+            elif not rest and role == DERIVED and isinstance(point.node, ir.Op) and point.node.kind == "slice":
+                parts.append(((), DERIVED))
             elif not rest and role == OBJECT and self.sites[fact.site].spec.library == "":
                 # Part of a tuple that stands for the object (``entry[1]``).
                 parts.append(((), OBJECT))
@@ -1242,6 +1254,13 @@ def _is_leaving(fact: Fact) -> bool:
 
 
 PERMIT = PoolSpec(id="permit", library="", classes=(), item="permit", borrows=(), releases=(), remedy="")
+# Attributes that stay what they are, whoever has the object: reading them after the return is no use of it.
+_LASTING = frozenset(
+    (
+        "address", "class", "closed", "dsn", "host", "hostname", "id", "ident", "index", "key", "label", "name",
+        "number", "path", "pid", "port", "serial", "server_version", "uid", "url", "uuid", "version",
+    )
+)  # fmt: skip
 _ENTERING = frozenset(("__init__", "__enter__", "__aenter__", "__post_init__"))
 _LENDERS = frozenset(("contextmanager", "asynccontextmanager"))
 
