@@ -22,14 +22,14 @@ def path_of(expr: ir.Expr) -> tuple[str, ...] | None:
 
 
 def pool_path(expr: ir.Expr | None) -> tuple[str, ...] | None:
-    """Like `path_of`, but ``pools[key]`` counts too, where the key is a name or a constant."""
+    """Like `path_of`, but ``pools[key]`` counts too, where the key is a dotted path or a constant."""
     names: list[str] = []
     while True:
         if isinstance(expr, ir.Attr):
             names.append("." + expr.name)
             expr = expr.value
-        elif isinstance(expr, ir.Sub) and isinstance(expr.index, ir.Name):
-            names.append(f"[{expr.index.id}]")
+        elif isinstance(expr, ir.Sub) and (key := path_of(expr.index)) is not None:
+            names.append(f"[{''.join(key)}]")
             expr = expr.value
         elif isinstance(expr, ir.Sub) and isinstance(expr.index, ir.Const):
             names.append(f"[{expr.index.value!r}]")

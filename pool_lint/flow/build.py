@@ -254,7 +254,7 @@ class _Builder:
         elif isinstance(target, ir.Sub):
             base = self._expr(target.value)
             self._expr(target.index)
-            self._emit("store_item", None, (base, value), node=target.index)
+            self._emit("store_item", None, (base, value), node=target)
         elif isinstance(target, ir.Seq):
             self._unpack(target.items, value)
         elif isinstance(target, ir.Star):

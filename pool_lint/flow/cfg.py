@@ -36,7 +36,7 @@ class Point:
     attr            dst = srcs[0].name                    (srcs[0])
     store_attr      srcs[0].name = srcs[1]; node is the target
     item            dst = srcs[0][node]
-    store_item      srcs[0][node] = srcs[1]
+    store_item      srcs[0][...] = srcs[1]; node is the target
     build           dst = a tuple, list, set or dict (name) of srcs
     add             srcs[1] becomes an element of srcs[0]
     unpack          dsts = srcs[0] taken apart

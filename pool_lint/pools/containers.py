@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pool_lint import ir
 from pool_lint.catalog.spec import BorrowForm, ContainerSpec, PoolSpec, PutForm, ReleaseForm, TakeForm
 from pool_lint.pools.linked import MARK, Linked
+from pool_lint.pools.state import driver
 from pool_lint.walk import names_read, statement_parts, walk_expressions, walk_statements
 from pool_lint.words import BORROWING, FILLING, LENDING_METHOD, READING, RETURNING
 
@@ -588,6 +589,7 @@ class Containers:
         return PoolSpec(
             id=use.container.id,
             errors=self._errors(use),
+            derives=self._derives(use),
             library="",
             classes=(),
             item="object",
@@ -623,8 +625,8 @@ class Containers:
         }
         return any({"AddAssign", "SubtractAssign"} <= ops and name in compared for name, ops in changed.items())
 
-    def _errors(self, use: ContainerUse) -> tuple[str, ...]:
-        """What calls on the objects raise, where the container says what they are."""
+    def _object_names(self, use: ContainerUse) -> Iterable[str]:
+        """The dotted names of what the objects are, as the annotation or what makes them says."""
         owner, name = use.key
         bindings = (
             self._types.attrs_of(owner).get(name, [])
@@ -634,17 +636,30 @@ class Containers:
         for binding in bindings:
             if binding.how == "annotation" and isinstance(binding.expr, ir.Sub):
                 args = binding.expr.index.items if isinstance(binding.expr.index, ir.Seq) else [binding.expr.index]
-                dotted = self._types.dotted(args[-1])
-                if dotted in self._types.catalog.by_object:
-                    return self._types.catalog.by_object[dotted].errors
-                if dotted in _ERRORS:
-                    return _ERRORS[dotted]
+                yield self._types.dotted(args[-1])
         for put in use.puts:
-            if put.what == "made" and isinstance(put.value, ir.Call):
-                dotted = self._types.dotted(put.value.func)
-                if dotted in _ERRORS:
-                    return _ERRORS[dotted]
+            if put.what in ("made", "new") and isinstance(put.value, ir.Call):
+                yield self._types.dotted(put.value.func)
+
+    def _errors(self, use: ContainerUse) -> tuple[str, ...]:
+        """What calls on the objects raise, where the container says what they are."""
+        for dotted in self._object_names(use):
+            if dotted in self._types.catalog.by_object:
+                return self._types.catalog.by_object[dotted].errors
+            if dotted in _ERRORS:
+                return _ERRORS[dotted]
         return ()
+
+    def _derives(self, use: ContainerUse) -> frozenset[str]:
+        """The methods of the objects whose result is of use only while the object is borrowed."""
+        for dotted in self._object_names(use):
+            if dotted in self._types.catalog.by_object:
+                return self._types.catalog.by_object[dotted].derives
+            if dotted in _DERIVES:
+                return _DERIVES[dotted]
+            if driver(dotted):
+                return frozenset(("cursor",))
+        return frozenset()
 
 
 def is_display(expr: ir.Expr) -> bool:
@@ -734,6 +749,14 @@ _ERRORS: dict[str, tuple[str, ...]] = {
     "ssl.SSLSocket": ("OSError",),
     "smtplib.SMTP": ("OSError",),
     "smtplib.SMTP_SSL": ("OSError",),
+}
+_SQLITE = frozenset(("blobopen", "cursor", "execute", "executemany", "iterdump"))
+_DERIVES: dict[str, frozenset[str]] = {
+    "io.BytesIO": frozenset(("getbuffer",)),
+    "socket.create_connection": frozenset(("makefile",)),
+    "socket.socket": frozenset(("makefile",)),
+    "sqlite3.Connection": _SQLITE,
+    "sqlite3.connect": _SQLITE,
 }
 _TAKE_NAMES = frozenset(("get", "get_nowait", "pop", "popleft", "popitem"))
 _PUT_NAMES = frozenset(

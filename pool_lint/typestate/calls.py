@@ -21,6 +21,7 @@ from pool_lint.typestate.state import (
     NONE,
     OBJECT,
     OWN,
+    PART,
     PENDING,
     POOL,
     RESULT,
@@ -467,12 +468,12 @@ def _release(
         return None
     root = _released_root(follow, point, call, callee)
     parts = fact.below(root) if root is not None else []
-    mine = any(role == OBJECT for _, role in parts)
+    mine = any(role in (OBJECT, PART) for _, role in parts)
     if not mine:
         if site.kind == "param":
             # A return method that puts a new slot made from what it is given.
             expr = _released_expr(call, callee)
-            names = {str(place[0]) for place, role in fact.places if role == OBJECT}
+            names = {str(place[0]) for place, role in fact.places if role in (OBJECT, PART)}
             if fact.status == HELD and isinstance(expr, ir.Call) and names & set(names_read(expr)):
                 _note_pool(follow, fact, callee)
                 return _given_back(follow, index, point, fact)
@@ -493,6 +494,38 @@ def _release(
         site.wrong_pool = True
     _note_pool(follow, fact, callee)
     return _given_back(follow, index, point, fact)
+
+
+def put_by_key(follow: Follow, index: int, point: Point, fact: Fact) -> Iterable[Out] | None:
+    """``idle[key] = object``, where the dict is a pool: the object goes back."""
+    target, src = point.node, point.srcs[1]
+    if not isinstance(target, ir.Sub) or src is None:
+        return None
+    spec, _ = follow.file.resolver.pool_spec(target.value, follow.function)
+    if spec is None or not any(form.method == "__setitem__" for form in spec.releases):
+        return None
+    site = follow.sites[fact.site] if fact.site != GROUND else None
+    if site is None:
+        known = fact.known((src,))
+        if isinstance(src, str) and known in (UNBOUND, NONE):
+            follow.report("unbound" if known == UNBOUND else "none", index, fact, src)
+        return None
+    if site.kind == "permit" or not any(role in (OBJECT, PART) for _, role in fact.below(src)):
+        return None
+    path = pool_path(target.value)
+    same = site.kind != "borrow" or _same_pool(follow, fact, path)
+    if fact.status == RETURNED:
+        if fact.via.startswith("stale"):
+            follow.report("stale", index, fact)
+        elif site.kind == "borrow":
+            follow.report("double", index, fact)
+        return ((NEXT, fact),)
+    if not same:
+        follow.report("wrong", index, fact)
+        site.wrong_pool = True
+    if path is not None:
+        site.released_to.add(path)
+    return ((NEXT, follow.give_back(index, fact)),)
 
 
 def _note_pool(follow: Follow, fact: Fact, callee: Callee) -> None:
@@ -759,7 +792,9 @@ def _registers(follow: Follow, point: Point, fact: Fact, call: ir.Call) -> bool:
                 for position, each, _ in listed
                 if (isinstance(position, int) and position > where) or isinstance(position, str)
             ]
-            if not any(each is not None and any(role == OBJECT for _, role in fact.below(each)) for each in later):
+            if not any(
+                each is not None and any(role in (OBJECT, PART) for _, role in fact.below(each)) for each in later
+            ):
                 continue
             if follow.file.resolver.release_of(expr, follow.function) is not None:
                 return True
@@ -782,7 +817,7 @@ def _function_returns(
     params = [param.name for param in target.params][1 if bound else 0 :]
     spec = follow.sites[fact.site].spec
     for position, root, _ in listed:
-        if root is None or not any(role == OBJECT for _, role in fact.below(root)):
+        if root is None or not any(role in (OBJECT, PART) for _, role in fact.below(root)):
             continue
         name = position if isinstance(position, str) else None
         if isinstance(position, int) and 0 <= position - where - 1 < len(params):
@@ -802,7 +837,7 @@ def _container(
     if name in ("append", "add", "appendleft", "insert", "put", "put_nowait", "setdefault"):
         for _, root, _expr in arguments(point, call, follow.own_name):
             parts = fact.below(root) if root is not None else []
-            if any(role in (OBJECT, DERIVED, CLOSER, GUARD, CAPTURE) for _, role in parts):
+            if any(role in (OBJECT, PART, DERIVED, CLOSER, GUARD, CAPTURE) for _, role in parts):
                 return follow.put_into(index, point, fact, base, parts)
         return None
     if name in ("extend", "extendleft", "update"):
@@ -857,7 +892,7 @@ def _with_arguments(
         return _constructor(follow, index, point, fact, call, callee)
     listed = arguments(point, call, follow.own_name)
     roles = {role for _, root, _ in listed if root is not None for _, role in fact.below(root)}
-    if not roles & {OBJECT, DERIVED, CLOSER, CAPTURE, GUARD}:
+    if not roles & {OBJECT, PART, DERIVED, CLOSER, CAPTURE, GUARD}:
         return _finish(follow, index, point, fact, call, callee, [])
     if fact.status == RETURNED:
         if callee.kind == "safe" or not roles & {OBJECT, DERIVED} or not follow.is_use(fact, index):
@@ -874,7 +909,7 @@ def _with_arguments(
     if _registers(follow, point, fact, call):
         follow.transfer(fact)
         return ()
-    if roles & {OBJECT, CAPTURE, GUARD}:
+    if roles & {OBJECT, PART, CAPTURE, GUARD}:
         site.unseen = True
         if follow.is_lenient(fact) and site.kind != "param":
             follow.transfer(fact)
@@ -909,6 +944,11 @@ def _standard(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
             parts.extend(((rest[0], 1, *rest[1:]), role) for rest, role in below if rest)
         elif name == "zip" and isinstance(where, int):
             parts.extend(((rest[0], where, *rest[1:]), role) for rest, role in below if rest)
+        elif name == "memoryview" and any(not rest and role in (OBJECT, DERIVED) for rest, role in below):
+            if fact.status == HELD and follow.is_lenient(fact):
+                follow.transfer(fact)
+                return ()
+            parts.append(((), DERIVED))
         elif name == "next":
             parts.extend((rest[1:], role) for rest, role in below if rest)
         elif name in ("contextlib.closing", "contextlib.aclosing", "contextlib.nullcontext"):
@@ -925,7 +965,7 @@ def _standard(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Cal
         elif name == "setattr" and fact.status == HELD and where == 2:  # noqa: PLR2004 - the value's position
             follow.transfer(fact)
             return ()
-    if name in ("list", "tuple", "set", "sorted", "dict", "zip", "enumerate", "next") and fact.status == RETURNED:
+    if name in _READING and fact.status == RETURNED:
         for _, root, _expr in listed:
             if root is not None and DERIVED in fact.roles((root,)) and follow.is_use(fact, index):
                 follow.report("use", index, fact)
@@ -1026,9 +1066,9 @@ def _given(follow: Follow, point: Point, fact: Fact, call: ir.Call, callee: Call
     for where, root, _expr in arguments(point, call, follow.own_name):
         param = _param_for(callee, where)
         for rest, role in fact.below(root) if root is not None else ():
-            if role == OBJECT and param is not None:
+            if role in (OBJECT, PART) and param is not None:
                 entries.append((param, *rest))
-            elif role == OBJECT:
+            elif role in (OBJECT, PART):
                 others.add(_SPREAD)
             elif role in (DERIVED, CLOSER) and not rest:
                 others.add(role)
@@ -1096,7 +1136,7 @@ def _constructor(follow: Follow, index: int, point: Point, fact: Fact, call: ir.
         if root is None:
             continue
         for _rest, role in fact.below(root):
-            if role in (OBJECT, CLOSER, GUARD):
+            if role in (OBJECT, PART, CLOSER, GUARD):
                 touched = True
                 given.extend(follow.file.constructor_attrs(klass, where))
                 if role == CLOSER and fact.status == HELD:
@@ -1182,6 +1222,7 @@ _QUIET = frozenset(
         "isinstance", "id", "type", "str", "hasattr", "frozenset", "setattr",
     )
 )  # fmt: skip
+_READING = frozenset(("list", "tuple", "set", "sorted", "dict", "zip", "enumerate", "next", "memoryview"))
 _PASSING = frozenset(
     (
         "typing.cast", "typing_extensions.cast", "asyncio.wait_for", "asyncio.shield", "asyncio.create_task",

@@ -185,10 +185,10 @@ class Reader:
         return self.home.klass if not path else None
 
     def _store_item(self, point: Point, fact: Fact) -> Iterator[Change]:
-        index = point.node
-        target = self._subs().get(id(index))
-        if target is None or not isinstance(index, ir.Expr):
+        target = point.node
+        if not isinstance(target, ir.Sub):
             return
+        index = target.index
         base = self.chain(target.value, fact)
         if base is None:
             yield from self._kept(point, fact)
@@ -223,9 +223,6 @@ class Reader:
             elif text_of(loop) == name or (isinstance(loop, ir.Call) and loop.args and text_of(loop.args[0]) == name):
                 return True
         return False
-
-    def _subs(self) -> dict[int, ir.Sub]:
-        return _targets(self.function)
 
     def _del_item(self, point: Point, fact: Fact) -> Iterator[Change]:
         target = point.node
@@ -784,19 +781,6 @@ def _reads_attribute(call: ir.Call, name: str) -> bool:
         (isinstance(expr, ir.Attr) and expr.name == name) or (isinstance(expr, ir.Const) and expr.value == name)
         for expr in walk_expressions([ir.ExprStmt(0, 0, call)])
     )
-
-
-_TARGETS: dict[int, tuple[ir.Function, dict[int, ir.Sub]]] = {}
-
-
-def _targets(function: ir.Function) -> dict[int, ir.Sub]:
-    """The subscript that each index expression belongs to."""
-    found = _TARGETS.get(id(function))
-    if found is None or found[0] is not function:
-        table = {id(expr.index): expr for expr in walk_expressions(function.body) if isinstance(expr, ir.Sub)}
-        _TARGETS.clear()
-        found = _TARGETS[id(function)] = (function, table)
-    return found[1]
 
 
 def _stores(function: ir.Function) -> tuple[dict[int, ir.Expr | None], set[int]]:

@@ -30,6 +30,7 @@ from pool_lint.typestate.state import (
     HELD,
     NONE,
     OBJECT,
+    PART,
     RETURNED,
     Place,
     Site,
@@ -113,6 +114,7 @@ class FileAnalysis:
     _decorators: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
     _mentions: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
     _closures: dict[ir.Function, dict[Root, list[tuple[str, str]]]] = field(default_factory=dict)
+    _looked_into: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
     _built: dict[Cfg, tuple[frozenset[int], dict[int, Point]]] = field(default_factory=dict)
     _aliases: dict[ir.Function, dict[Place, set[Place]]] = field(default_factory=dict)
 
@@ -276,7 +278,7 @@ class FileAnalysis:
             fact.site != GROUND
             and follow.sites[fact.site].own
             and fact.status == HELD
-            and any(role == OBJECT for _, role in fact.below(RET))
+            and any(role in (OBJECT, PART) for _, role in fact.below(RET))
             for fact in follow.ends
         )
 
@@ -358,7 +360,7 @@ class FileAnalysis:
             parts = fact.below(root)
             derived = tuple(sorted((rest for rest, role in parts if role == DERIVED), key=repr))
             for rest, role in parts:
-                if role == OBJECT and (fact.status == HELD):
+                if role in (OBJECT, PART) and (fact.status == HELD):
                     how = ways
                 elif role == AWAITABLE and not lender:
                     how = site.ways
@@ -534,7 +536,7 @@ class FileAnalysis:
                 outcomes.add("returned")
                 continue
             outcomes.add("held")
-            results.update(part for part in fact.below(RET) if part[1] in (OBJECT, DERIVED, CLOSER, GUARD))
+            results.update(part for part in fact.below(RET) if part[1] in (OBJECT, PART, DERIVED, CLOSER, GUARD))
         if site.transferred and not results:
             outcomes.add("stored")
         if site.returned and (not outcomes or "held" in outcomes):
@@ -644,6 +646,20 @@ class FileAnalysis:
             found = self._mentions[function] = frozenset(names)
         return name in found
 
+    def looked_into(self, function: ir.Function) -> frozenset[str]:
+        """The variables of which a function reads an attribute or an item, or which it enters or iterates."""
+        found = self._looked_into.get(function)
+        if found is None:
+            values = [expr.value for expr in walk_expressions(function.body) if isinstance(expr, (ir.Attr, ir.Sub))]
+            for stmt in walk_statements(function.body):
+                if isinstance(stmt, ir.For):
+                    values.append(stmt.iter)
+                elif isinstance(stmt, ir.With):
+                    values.extend(item.context for item in stmt.items)
+            found = frozenset(value.id for value in values if isinstance(value, ir.Name))
+            self._looked_into[function] = found
+        return found
+
     def built_temps(self, cfg: Cfg) -> frozenset[int]:
         """The temporaries that hold a tuple, list, set or dict that this function has just made."""
         return self._producers(cfg)[0]
@@ -713,6 +729,22 @@ class FileAnalysis:
             for name, values in self.containers.assigned(function).items()
             if any(self._is_borrow(value, function, 0) for value in values)
         )
+
+    def handle_paths(self, function: ir.Function, names: frozenset[Root]) -> frozenset[Place]:
+        """The variables and attributes that may stand in for something borrowed (``self.conn or pool.getconn()``).
+
+        ``names`` are the variables that are given something borrowed.
+        """
+        if not names:
+            return frozenset()
+        paths = (
+            path_of(each)
+            for name, values in self.containers.assigned(function).items()
+            if name in names
+            for value in values
+            for each in _alternatives(value)
+        )
+        return frozenset(path for path in paths if path is not None)
 
     def is_borrow(self, value: ir.Expr, function: ir.Function) -> bool:
         """Whether an expression has a borrowed object as its value, once awaited or entered."""
@@ -991,12 +1023,16 @@ class FileAnalysis:
 
         ``not_of``: the ``self`` of an unrelated class, whose attribute of that name is another.
         """
-        aliases = _given_attr(function, name)
+
+        def is_attr(expr: ir.Expr) -> bool:
+            if not isinstance(expr, ir.Attr):
+                return False
+            return expr.name == name and not (isinstance(expr.value, ir.Name) and expr.value.id == not_of)
+
+        aliases = _given(function, is_attr)
 
         def is_it(expr: ir.Expr) -> bool:
-            if isinstance(expr, ir.Attr):
-                return expr.name == name and not (isinstance(expr.value, ir.Name) and expr.value.id == not_of)
-            return isinstance(expr, ir.Name) and expr.id in aliases
+            return is_attr(expr) or (isinstance(expr, ir.Name) and expr.id in aliases)
 
         return any(
             isinstance(expr, ir.Call) and self._gives_back(expr, function, is_it)
@@ -1109,7 +1145,8 @@ class FileAnalysis:
         params = {param.name for param in function.params}
 
         def is_fixed(selector: str) -> bool:
-            return selector[1:-1] in params or selector[1:2] in "'\"0123456789"
+            head, _, attr = selector[1:-1].partition(".")
+            return (head in params and not self._stores_attr(function, attr)) or selector[1:2] in "'\"0123456789"
 
         first, second = str(came[-1]), str(went[-1])
         if first.startswith("[") and second.startswith("["):
@@ -1125,6 +1162,16 @@ class FileAnalysis:
                 for value in values
             )
         return False
+
+    def _stores_attr(self, function: ir.Function, dotted: str) -> bool:
+        """Whether a function gives an attribute of a dotted path a value ("": there is none)."""
+        names = frozenset(dotted.split("."))
+        return any(
+            isinstance(target, ir.Attr) and target.name in names
+            for stmt in walk_statements(function.body)
+            if isinstance(stmt, ir.Assign)
+            for target in stmt.targets
+        )
 
     def _meanings(self, path: Place, function: ir.Function) -> set[Place] | None:
         """The stable places that a path may stand for; None where it may be anything."""
@@ -1308,8 +1355,8 @@ def _alias_table(function: ir.Function) -> dict[Place, set[Place]]:
     return table
 
 
-def _given_attr(function: ir.Function, name: str) -> set[str]:
-    """The variables of a function that are given ``x.name``."""
+def _given(function: ir.Function, is_it: Callable[[ir.Expr], bool]) -> set[str]:
+    """The variables of a function that are given a certain value."""
     out: set[str] = set()
     for stmt in walk_statements(function.body):
         if not isinstance(stmt, ir.Assign) or stmt.value is None:
@@ -1322,11 +1369,7 @@ def _given_attr(function: ir.Function, name: str) -> set[str]:
                 and len(target.items) == len(stmt.value.items)
             ):
                 pairs = list(zip(target.items, stmt.value.items, strict=True))
-            out.update(
-                each.id
-                for each, what in pairs
-                if isinstance(each, ir.Name) and isinstance(what, ir.Attr) and what.name == name
-            )
+            out.update(each.id for each, what in pairs if isinstance(each, ir.Name) and is_it(what))
     return out
 
 

@@ -33,6 +33,7 @@ from pool_lint.typestate.state import (
     NOT_NONE,
     OBJECT,
     OWN,
+    PART,
     PENDING,
     POOL,
     RESULT,
@@ -129,6 +130,7 @@ class Follow:
         self._site_keys: dict[tuple[object, ...], int] = {}
         self._live = file.live(cfg)
         self._entries = list(entries)
+        self._entered = frozenset(place for place, _ in self._entries)
         self.keys = frozenset[tuple[Root, ...]]() if plain else file.keys(cfg) | {key for key, _ in given}
         if known != ALL:
             self.keys = frozenset((name,) for name in file.handle_names(self.function))
@@ -147,6 +149,7 @@ class Follow:
         self.keys |= {(name,) for name in self._pool_names} if self._pool_names else set()
         self._quiet_items = file.release_receivers(cfg)
         self.handles = file.handle_names(self.function)
+        self._handle_paths = file.handle_paths(self.function, self.handles)
 
     # The work list.
 
@@ -174,7 +177,7 @@ class Follow:
                 self._at_fail(index, fact)
                 continue
             for target, way, after in self._leave(index, point, fact):
-                settled = self._settle(target, index, after)
+                settled = self._settle(target, index, after, fact)
                 if self.edges is not None:
                     self.edges.append((index, fact, way, target, after if settled is None else settled))
                 if settled is None:
@@ -204,7 +207,7 @@ class Follow:
             if target != NOWHERE:
                 yield target, way, after
 
-    def _settle(self, target: int, source: int, fact: Fact) -> Fact | None:
+    def _settle(self, target: int, source: int, fact: Fact, before: Fact) -> Fact | None:
         """Drop what no longer matters at a point; None where nothing is left to follow."""
         live = self._live[target]
         places = fact.places
@@ -238,7 +241,7 @@ class Follow:
                 and self.sites[fact.site].kind != "permit"
                 and not _is_leaving(fact)
             ):
-                self._dropped(source, fact)
+                self._dropped(source, fact, before)
                 return None
         elif fact.env:
             count = self._environments.get(target, 0)
@@ -310,7 +313,7 @@ class Follow:
         if site.kind == "permit":
             self._permit_ends(index, fact)
             return
-        if any(role in (OBJECT, CLOSER, GUARD, CAPTURE) for _, role in returned):
+        if any(role in (OBJECT, PART, CLOSER, GUARD, CAPTURE) for _, role in returned):
             site.transferred = True
             return
         if any(role == DERIVED for _, role in returned) and not site.returned:
@@ -318,8 +321,9 @@ class Follow:
             site.transferred = True
             return
         for place, role in fact.places:
-            if place[0] == self.own_name and role in (OBJECT, GUARD, DERIVED) and self._kept_by_class(place):
-                site.transferred = True
+            if place[0] == self.own_name and role in (OBJECT, PART, GUARD, DERIVED) and self._kept_by_class(place):
+                # What was in that attribute when the method began has only stayed there.
+                site.transferred = site.transferred or place not in self._entered
                 return
         self._lost("leave", index, fact)
 
@@ -342,14 +346,15 @@ class Follow:
             return
         self._lost("raise", index, fact)
 
-    def _dropped(self, index: int, fact: Fact) -> None:
+    def _dropped(self, index: int, fact: Fact, before: Fact) -> None:
         """The last reference is gone; the object may come back by itself."""
         site = self.sites[fact.site]
         if site.spec.gc_returns != "no":
             return
-        self._lost("drop", index, fact)
+        # The way to where it was still held; of a fact that was only born here there is none.
+        self._lost("drop", index, fact, before if before.site == fact.site else fact)
 
-    def _lost(self, how: str, index: int, fact: Fact) -> None:
+    def _lost(self, how: str, index: int, fact: Fact, shown: Fact | None = None) -> None:
         site = self.sites[fact.site]
         if how == "leave" and site.spec.gc_returns != "no" and not site.spec.only_if_released and not site.own:
             return
@@ -357,7 +362,7 @@ class Follow:
         if how != "raise" and kind == "":
             # A `finally` that returns swallows what was on its way.
             kind = _cause(fact.pend)
-        self.losses.append(Loss(fact.site, how, kind, index, fact))
+        self.losses.append(Loss(fact.site, how, kind, index, shown or fact))
 
     def report(self, what: str, index: int, fact: Fact, name: Root = "") -> None:
         """Note that something is wrong at a point, once for each object."""
@@ -449,7 +454,7 @@ class Follow:
         """Give a variable or temporary its value."""
         if (
             dst in self.function.outer
-            and any(role in (OBJECT, GUARD, CLOSER, CAPTURE) for _, role in parts)
+            and any(role in (OBJECT, PART, GUARD, CLOSER, CAPTURE) for _, role in parts)
             and fact.site != GROUND
             and fact.status == HELD
         ):
@@ -517,6 +522,15 @@ class Follow:
                 parts.append((rest[1:], role))
             elif not rest and role == OBJECT and self.object_release(fact, point.name) is not None:
                 parts.append(((), CLOSER))
+            elif (
+                not rest
+                and role == OBJECT
+                and fact.status == RETURNED
+                and point.name.strip("_") not in _LASTING
+                and self.is_use(fact, index)
+            ):
+                self.report("use", index, fact)
+                return ()
         return ((NEXT, self.bind(index, dst, fact, parts)),)
 
     def is_use(self, fact: Fact, index: int) -> bool:
@@ -557,7 +571,7 @@ class Follow:
         if fact.status == RETURNED and any(role in (OBJECT, DERIVED) for _, role in parts) and self.is_use(fact, index):
             self.report("use", index, fact)
             return ()
-        strong = [part for part in parts if part[1] in (OBJECT, GUARD, CLOSER, CAPTURE)]
+        strong = [part for part in parts if part[1] in (OBJECT, PART, GUARD, CLOSER, CAPTURE)]
         if fact.status == HELD and strong:
             if base != self.own_name or not self.own_name:
                 self.transfer(fact)
@@ -598,6 +612,8 @@ class Follow:
             elif not rest and role in (OBJECT, DERIVED) and fact.status == RETURNED and self.is_use(fact, index):
                 self.report("use", index, fact)
                 return ()
+            elif not rest and role == DERIVED and isinstance(point.node, ir.Op) and point.node.kind == "slice":
+                parts.append(((), DERIVED))
             elif not rest and role == OBJECT and self.file.has_parts(self.sites[fact.site].spec):
                 # Part of a tuple that stands for the object (``entry[1]``).
                 parts.append(((), OBJECT))
@@ -605,7 +621,12 @@ class Follow:
         return outs
 
     def _store_item(self, index: int, point: Point, fact: Fact) -> Iterable[Out]:
+        from pool_lint.typestate.calls import put_by_key  # noqa: PLC0415 - the two modules are one machine
+
         base, src = point.srcs
+        found = put_by_key(self, index, point, fact)
+        if found is not None:
+            return found
         if fact.site == GROUND or src is None:
             return ((NEXT, fact),)
         return self.put_into(index, point, fact, base, fact.below(src))
@@ -731,7 +752,7 @@ class Follow:
             for rest, role in parts:
                 if not rest:
                     if role == OBJECT:
-                        mine.append(((), OBJECT))
+                        mine.append(((), PART if self._is_plain_part(point, dst) else OBJECT))
                 elif rest[0] == "*":
                     mine.append(((rest if position == point.starred else rest[1:]), role))
                 elif isinstance(rest[0], int):
@@ -746,6 +767,10 @@ class Follow:
             after = self.bind(index, dst, after, mine)
         outs.append((NEXT, after))
         return outs
+
+    def _is_plain_part(self, point: Point, dst: Root) -> bool:
+        """Whether a part of an entry (``number, link = free.get()``) is a number or a name: nobody looks into it."""
+        return len(point.dsts) > 1 and isinstance(dst, str) and dst not in self.file.looked_into(self.function)
 
     # Calls: see calls.py for what each kind of callee does.
 
@@ -832,7 +857,7 @@ class Follow:
                 return ()
         elif fact.status == HELD:
             self.yields.append((index, fact))
-            if any(role in (OBJECT, CLOSER, CAPTURE) for _, role in parts) and self.is_lenient(fact):
+            if any(role in (OBJECT, PART, CLOSER, CAPTURE) for _, role in parts) and self.is_lenient(fact):
                 self.transfer(fact)
                 return ()
         outs = []
@@ -890,12 +915,15 @@ class Follow:
         if known in (TRUE, FALSE, TRUTHY, NOT_NONE) or known.startswith("@"):
             return ((ALT, fact),)
         if known == FALSY:
-            return ((NEXT, fact),) if path[0] in self.handles else ((NEXT, fact), (ALT, fact))
+            return ((NEXT, fact),) if self._is_handle(path) else ((NEXT, fact), (ALT, fact))
         if known == UNBOUND:
             return ()
         # A variable for a handle is not None or false for any other reason.
-        other = TRUTHY if path[0] in self.handles else NOT_NONE
+        other = TRUTHY if self._is_handle(path) else NOT_NONE
         return ((NEXT, self._learn(fact, path, NONE)), (ALT, self._learn(fact, path, other)))
+
+    def _is_handle(self, path: Place) -> bool:
+        return path[0] in self.handles or path in self._handle_paths
 
     def _learn(self, fact: Fact, path: tuple[Root, ...], value: str) -> Fact:
         return fact.know(path, value) if path in self.keys else fact
@@ -1106,8 +1134,8 @@ class Follow:
                 if point.name == "generator":
                     if role in (OBJECT, DERIVED) and not rest:
                         parts.append(((), DERIVED))
-                elif role in (OBJECT, DERIVED, CLOSER, GUARD) and isinstance(point.node, ir.Function):
-                    closes = role in (OBJECT, CLOSER) and self.file.closes(
+                elif role in (OBJECT, PART, DERIVED, CLOSER, GUARD) and isinstance(point.node, ir.Function):
+                    closes = role in (OBJECT, PART, CLOSER) and self.file.closes(
                         point.node, (name, *rest), self.sites[fact.site].spec
                     )
                     parts.append(((), CLOSER if closes else CAPTURE))
@@ -1226,6 +1254,13 @@ def _is_leaving(fact: Fact) -> bool:
 
 
 PERMIT = PoolSpec(id="permit", library="", classes=(), item="permit", borrows=(), releases=(), remedy="")
+# Attributes that stay what they are, whoever has the object: reading them after the return is no use of it.
+_LASTING = frozenset(
+    (
+        "address", "class", "closed", "dsn", "host", "hostname", "id", "ident", "index", "key", "label", "name",
+        "number", "path", "pid", "port", "serial", "server_version", "uid", "url", "uuid", "version",
+    )
+)  # fmt: skip
 _ENTERING = frozenset(("__init__", "__enter__", "__aenter__", "__post_init__"))
 _LENDERS = frozenset(("contextmanager", "asynccontextmanager"))
 

@@ -53,7 +53,7 @@ STANDARD = frozenset(
         "next", "dict", "sys.exit", "exit", "quit", "os._exit", "os.abort", "typing.assert_never",
         "typing_extensions.assert_never", "heapq.heappop", "heapq.heappush", "heapq.heapify", "getattr", "setattr",
         "asyncio.create_task", "asyncio.ensure_future", "copy.copy", "range", "contextlib.nullcontext", "str", "bool",
-        "repr", "print", "isinstance", "id", "type", "hasattr",
+        "repr", "print", "isinstance", "id", "type", "hasattr", "memoryview",
     )
 )  # fmt: skip
 

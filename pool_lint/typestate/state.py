@@ -20,6 +20,7 @@ PENDING, HELD, RETURNED = "pending", "held", "returned"
 
 # How a place relates to the object.
 OBJECT = "o"  # it is the object
+PART = "e"  # a part of an entry that nobody looks into (a number): it stands for the object, but using it is no use
 DERIVED = "d"  # a cursor, stream or view that is valid only while the object is borrowed
 RESULT = "r"  # what a call on the object gave: awaiting it may raise the library's error
 AWAITABLE = "a"  # awaiting or entering it borrows
@@ -106,7 +107,7 @@ class Fact(NamedTuple):
         return self._replace(env=tuple(sorted(env.items(), key=_order)))
 
 
-_HOLDING = frozenset((OBJECT, AWAITABLE, GUARD, CLOSER, CAPTURE))
+_HOLDING = frozenset((OBJECT, PART, AWAITABLE, GUARD, CLOSER, CAPTURE))
 _DEEPEST = 4
 
 

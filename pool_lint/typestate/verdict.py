@@ -237,7 +237,8 @@ def _closing(function: ir.Function, site: Site, found: list[tuple[ir.Function, F
 
 def _make(kind: VerdictKind, follow: Follow, function: ir.Function, site: Site, losses: list[Loss]) -> Verdict:
     shown = [(_described(follow, site, loss), loss) for loss in losses]
-    (line, path), loss = min(shown, key=lambda each: (each[0][0], each[1].how, each[0][1]))
+    # That the next turn of a loop cannot borrow is the least telling way to lose what this turn has borrowed.
+    (line, path), loss = min(shown, key=lambda each: (each[0][0] == site.line, each[0][0], each[1].how, each[0][1]))
     return Verdict(kind, function, site, line, path, loss.how)
 
 
