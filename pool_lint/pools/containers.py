@@ -382,7 +382,9 @@ class Containers:
             inside = {id(expr) for part in parts for expr in _walk(part)} | {id(stmt)}
             if id(put.node) in inside:
                 return False
-            if any(id(take.call) in inside for take in use.takes):
+            if any(id(take.call) in inside for take in use.takes) or any(
+                isinstance(expr, ir.Call) and self._takes_from(expr, scope, use) for part in parts for expr in _walk(part)
+            ):
                 seen_take = True
                 continue
             if seen_take:
