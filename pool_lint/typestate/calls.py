@@ -574,7 +574,7 @@ def _destroys(follow: Follow, fact: Fact, name: str) -> bool:
         return False
     if _is_replaced(follow, fact):
         return True
-    if site.kind == "param":
+    if site.kind == "param" or follow.file.containers.opens_when_empty(site.spec):
         return follow.file.frees_place(follow.function)
     return False
 
@@ -624,6 +624,8 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
     site = follow.sites[fact.site]
     name = point.name
     release = follow.object_release(fact, name)
+    if fact.status == RETURNED and _is_finishing(follow, fact, name):
+        return [*follow.raising(fact, library=True), (NEXT, follow.bind(index, point.dst, fact, []))]
     if release is not None:
         if fact.status == RETURNED:
             if site.spec.reconnects or site.spec.second_release_ok:
@@ -660,6 +662,17 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
     outs = list(follow.raising(fact, library=True))
     outs.append((NEXT, follow.bind(index, point.dst, fact, parts)))
     return outs
+
+
+def _is_finishing(follow: Follow, fact: Fact, name: str) -> bool:
+    """Whether a method finishes what destroying an object has begun: ``kill`` and ``wait``, ``shutdown`` and ``close``.
+
+    Only where a method of the object ended the borrow: one that is in its pool again is not to be closed.
+    """
+    if fact.done < 0 or follow.sites[fact.site].spec.library or name not in _FINISHING | _DESTROYING:
+        return False
+    done = follow.points[fact.done]
+    return done.kind == "call" and done.name in _DESTROYING and follow.object_release(fact, done.name) is False
 
 
 def _derived(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call) -> Iterable[Out]:
@@ -1195,6 +1208,7 @@ _DESTROYING = frozenset(
         "hang_up", "hangup", "release", "discard", "close_connection",
     )
 )  # fmt: skip
+_FINISHING = frozenset(("wait", "wait_closed", "wait_close", "communicate", "join", "poll", "detach"))
 _CONTAINER_METHODS = frozenset(
     (
         "append", "add", "appendleft", "insert", "put", "put_nowait", "setdefault", "extend", "extendleft", "update",
