@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pool_lint import ir
-from pool_lint.pools.state import NEVER_FAIL, word
+from pool_lint.pools.state import NEVER_FAIL, is_resetting, word
 from pool_lint.typestate.follow import EXC, NEXT, PERMIT, Follow, Out
 from pool_lint.typestate.resolve import Callee, text_of
 from pool_lint.typestate.state import (
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pool_lint.flow.cfg import Point, Root
+    from pool_lint.typestate.state import Site
     from pool_lint.typestate.summary import Effect
 
 Parts = list[tuple[Place, str]]
@@ -653,6 +654,8 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
         parts = [((), DERIVED)]
     elif isinstance(point.dst, int):
         parts = [((), RESULT)]
+    if _is_mechanism(follow, point, site, name):
+        return [(NEXT, follow.bind(index, point.dst, fact, parts))]
     if callee.kind == "function" and callee.function is not None:
         # A class of this file: what its method raises can be seen.
         return _finish(follow, index, point, fact, call, callee, parts)
@@ -662,6 +665,20 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
     outs = list(follow.raising(fact, library=True))
     outs.append((NEXT, follow.bind(index, point.dst, fact, parts)))
     return outs
+
+
+def _is_mechanism(follow: Follow, point: Point, site: Site, name: str) -> bool:
+    """Whether a pool that lends resets an object on its way back into its own container.
+
+    What a driver does there does raise: ``rollback`` and ``commit`` are no mechanism.
+    """
+    return (
+        site.own
+        and follow.file.is_lender(follow.function)
+        and any(region == "final" for _, region in point.tries)
+        and is_resetting(name)
+        and name not in ("rollback", "commit")
+    )
 
 
 def _is_finishing(follow: Follow, fact: Fact, name: str) -> bool:
