@@ -387,7 +387,9 @@ class Containers:
             if id(put.node) in inside:
                 return False
             if any(id(take.call) in inside for take in use.takes) or any(
-                isinstance(expr, ir.Call) and self._takes_from(expr, scope, use) for part in parts for expr in _walk(part)
+                isinstance(expr, ir.Call) and self._takes_from(expr, scope, use)
+                for part in parts
+                for expr in _walk(part)
             ):
                 seen_take = True
                 continue

@@ -668,16 +668,12 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
 
 
 def _is_mechanism(follow: Follow, point: Point, site: Site, name: str) -> bool:
-    """Whether a pool that lends resets an object on its way back into its own container.
-
-    What a driver does there does raise: ``rollback`` and ``commit`` are no mechanism.
-    """
+    """Whether a pool that lends resets an object on its way back into its own container (``rollback`` is none)."""
     return (
         site.own
         and follow.file.is_lender(follow.function)
         and any(region == "final" for _, region in point.tries)
         and is_resetting(name)
-        and name not in ("rollback", "commit")
     )
 
 

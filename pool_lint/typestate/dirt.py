@@ -659,7 +659,20 @@ class Walk:
             states = {self._not_awaited(point, fact, each) for each in states}
         if way == EXC and point.kind not in ("dispatch", "end_finally"):
             states = {_raised(each) for each in states}
+            if self._breaks(point, fact):
+                states = {apply(each, Change("shield", (), point.line), self.home) for each in states}
         return states
+
+    def _breaks(self, point: Point, fact: Fact) -> bool:
+        """Whether a reset of the object itself has failed: it is broken, and what else was to be reset is no matter."""
+        call = point.node.value if isinstance(point.node, ir.Await) else point.node
+        return (
+            point.kind in ("call", "await")
+            and isinstance(call, ir.Call)
+            and isinstance(call.func, ir.Attr)
+            and (call.func.name == "rollback" or known.is_resetting(call.func.name))
+            and self.reader.chain(call.func.value, fact) == ()
+        )
 
     def _apply(self, node: Node, point: Point, fact: Fact, state: State, way: str) -> State:
         changes = self._changes.get(node)

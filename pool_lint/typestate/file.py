@@ -739,11 +739,9 @@ class FileAnalysis:
                 if not isinstance(expr, ir.Call):
                     continue
                 callee = self.resolver.callee(expr, each)
-                if callee.kind == "permit":
+                helper = callee.function if depth and callee.kind == "function" else None
+                if callee.kind == "permit" or (helper is not None and self.frees_place(helper, depth - 1)):
                     return True
-                if depth and callee.kind == "function" and callee.function is not None:
-                    if callee.function is not function and self.frees_place(callee.function, depth - 1):
-                        return True
             for stmt in walk_statements(each.body):
                 if isinstance(stmt, ir.AugAssign) and stmt.op == "SubtractAssign" and isinstance(stmt.target, ir.Attr):
                     return True
