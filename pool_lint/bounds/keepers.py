@@ -108,7 +108,9 @@ class Keepers:
         if isinstance(expr, ir.Sub):
             return self.at(expr.value, scope, depth + 1)
         if isinstance(expr, ir.Call) and isinstance(expr.func, ir.Attr) and expr.func.name in _ALIASES:
-            return self.at(expr.func.value, scope, depth + 1)
+            holder = self.at(expr.func.value, scope, depth + 1)
+            # what a queue's `get` gives is what the queue holds, and has methods of its own
+            return holder if holder is not None and holder.kind == "mapping" else None
         key = self._containers.key(expr, scope)
         if key is None:
             return None

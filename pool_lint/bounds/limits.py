@@ -9,7 +9,7 @@ from pool_lint import ir
 from pool_lint.walk import path_of, walk_expressions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pool_lint.bounds.keepers import Keeper, Keepers
     from pool_lint.bounds.scan import Body, Scope
@@ -78,6 +78,7 @@ class Limits:
             and call.func.name in ("wait", "wait_for", "full")
             and (path := path_of(call.func.value)) is not None
             and str(path[0]) != "asyncio"
+            and not _is_own_variable(path, body)
             for call in body.calls
         )
 
@@ -123,6 +124,11 @@ class Limits:
             return kind.kind == "semaphore"
         path = path_of(expr)
         return path is not None and bool(_SEMAPHORE_NAME.search(str(path[-1]).lower()))
+
+
+def _is_own_variable(path: Sequence[str | int], body: Body) -> bool:
+    """Whether a path is a variable of a function: what is waited for is then what it took, a process say."""
+    return len(path) == 1 and body.scope is not None and path[0] in body.scope.assigned
 
 
 def _same_family(body: Body, keeper: Keeper, taker: Body) -> bool:

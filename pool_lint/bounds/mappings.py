@@ -145,11 +145,17 @@ class Mappings:
         near = bodies | {callee for body in bodies for callee in self._limits.callees(body.scope)}
         for removal in keeper.removals:
             if removal.what == "popitem":
-                yield removal
+                if not self._is_drain(removal, keeper):
+                    yield removal
             elif removal.body in near or any(_mentions_time(compare) for compare in removal.body.compares):
                 guard = _guard_of(removal.node, removal.body)
                 if guard is not None and (self._is_sized(guard, keeper, removal.body) or _mentions_time(guard)):
                     yield removal
+
+    def _is_drain(self, removal: Removal, keeper: Keeper) -> bool:
+        """Whether everything goes: ``while clients: clients.popitem()``."""
+        guard = _guard_of(removal.node, removal.body)
+        return isinstance(guard, (ir.Name, ir.Attr)) and self._keepers.at(guard, removal.body.scope) is keeper
 
     def _is_sized(self, guard: ir.Expr, keeper: Keeper, body: Body) -> bool:
         return any(

@@ -353,6 +353,9 @@ class Predictor:
             if stmt.value is None:
                 return NOTHING
             cost, value = self._expr(stmt.value, frame)
+            overwriting = self._overwriting(stmt, value)
+            if overwriting is not None:
+                return overwriting
             for target in stmt.targets:
                 cost += self._store(target, value, stmt.value, frame)
             return cost
@@ -496,6 +499,15 @@ class Predictor:
         for name in _assigned(stmt.body):
             frame.env[name] = NO_VALUE
         return cost
+
+    def _overwriting(self, stmt: ir.Assign, value: Value) -> Interval | None:
+        """``row[:] = bytes(n)``: the zeros are made and then copied, which was measured as one."""
+        target = stmt.targets[0]
+        whole = isinstance(target, ir.Sub) and isinstance(target.index, ir.Op) and not target.index.parts
+        if not whole or len(stmt.targets) > 1 or value.kind not in ("bytes", "bytearray") or value.size < 0:
+            return None
+        points = _points(self.profile, "reset/bytearray_slice/")
+        return interpolated(points, value.size) if points else None
 
     def _store(self, target: ir.Expr, value: Value, source: ir.Expr, frame: _Frame) -> Interval:
         if isinstance(target, ir.Name):
@@ -856,7 +868,7 @@ def interpolated(points: Sequence[tuple[int, Interval]], size: int) -> Interval:
 def _points(profile: Profile, prefix: str) -> list[tuple[int, Interval]]:
     found = []
     for key, cost in profile.costs.items():
-        if key.startswith(prefix) and (match := re.fullmatch(r"(\d+)\)", key[len(prefix) :])):
+        if key.startswith(prefix) and (match := re.fullmatch(r"(\d+)\)?", key[len(prefix) :])):
             found.append((int(match[1]), cost))
     return sorted(found, key=lambda point: point[0])
 

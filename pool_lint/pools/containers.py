@@ -101,6 +101,10 @@ class Containers:
         """The pool that a container was found to be, where anybody has asked."""
         return self._specs.get(key)
 
+    def opens_when_empty(self, spec: PoolSpec) -> bool:
+        """Whether a pool is a container of which a borrow makes a new object when there is none."""
+        return any(found is spec and self._made_when_empty(self.uses[key]) for key, found in self._specs.items())
+
     def pools(self) -> list[ContainerUse]:
         """The containers of the file itself with the evidence for a pool."""
         return [use for use in self.own_uses() if self._is_pool(use)]
@@ -383,7 +387,11 @@ class Containers:
             inside = {id(expr) for part in parts for expr in _walk(part)} | {id(stmt)}
             if id(put.node) in inside:
                 return False
-            if any(id(take.call) in inside for take in use.takes):
+            if any(id(take.call) in inside for take in use.takes) or any(
+                isinstance(expr, ir.Call) and self._takes_from(expr, scope, use)
+                for part in parts
+                for expr in _walk(part)
+            ):
                 seen_take = True
                 continue
             if seen_take:

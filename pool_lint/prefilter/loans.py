@@ -121,11 +121,11 @@ def _is_given(tree: Tree, place: Place, names: set[str], container: str, takers:
 def _is_freed(tree: Tree, place: Place, names: set[str]) -> bool:
     """Whether a name holds what was taken out of another container, in which it lived (`worth.kept`: free lists)."""
     values = [value for name in names for value in tree.given(place.function).get(name, ())]
-    return bool(values) and all(isinstance(value, ast.Call) and _is_pop(value) for value in values)
+    return bool(values) and all(any(map(_is_pop, calls_in(value))) for value in values)
 
 
 def _is_pop(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr in _POPS
+    return isinstance(call.func, ast.Attribute) and call.func.attr in (*_POPS, *_GETS)
 
 
 def _takes(call: ast.Call, container: str, takers: set[str]) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pool_lint import ir
-from pool_lint.pools.state import NEVER_FAIL, word
+from pool_lint.pools.state import NEVER_FAIL, is_resetting, word
 from pool_lint.typestate.follow import EXC, NEXT, PERMIT, Follow, Out
 from pool_lint.typestate.resolve import Callee, text_of
 from pool_lint.typestate.state import (
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pool_lint.flow.cfg import Point, Root
+    from pool_lint.typestate.state import Site
     from pool_lint.typestate.summary import Effect
 
 Parts = list[tuple[Place, str]]
@@ -609,7 +610,7 @@ def _destroys(follow: Follow, fact: Fact, name: str) -> bool:
         return False
     if _is_replaced(follow, fact):
         return True
-    if site.kind == "param":
+    if site.kind == "param" or follow.file.containers.opens_when_empty(site.spec):
         return follow.file.frees_place(follow.function)
     return False
 
@@ -659,6 +660,8 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
     site = follow.sites[fact.site]
     name = point.name
     release = follow.object_release(fact, name)
+    if fact.status == RETURNED and _is_finishing(follow, fact, name):
+        return [*follow.raising(fact, library=True), (NEXT, follow.bind(index, point.dst, fact, []))]
     if release is not None:
         if fact.status == RETURNED:
             if site.spec.reconnects or site.spec.second_release_ok:
@@ -686,6 +689,8 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
         parts = [((), DERIVED)]
     elif isinstance(point.dst, int):
         parts = [((), RESULT)]
+    if _is_mechanism(follow, point, site, name):
+        return [(NEXT, follow.bind(index, point.dst, fact, parts))]
     if callee.kind == "function" and callee.function is not None:
         # A class of this file: what its method raises can be seen.
         return _finish(follow, index, point, fact, call, callee, parts)
@@ -695,6 +700,27 @@ def _method(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
     outs = list(follow.raising(fact, library=True))
     outs.append((NEXT, follow.bind(index, point.dst, fact, parts)))
     return outs
+
+
+def _is_mechanism(follow: Follow, point: Point, site: Site, name: str) -> bool:
+    """Whether a pool that lends resets an object on its way back into its own container (``rollback`` is none)."""
+    return (
+        site.own
+        and follow.file.is_lender(follow.function)
+        and any(region == "final" for _, region in point.tries)
+        and is_resetting(name)
+    )
+
+
+def _is_finishing(follow: Follow, fact: Fact, name: str) -> bool:
+    """Whether a method finishes what destroying an object has begun: ``kill`` and ``wait``, ``shutdown`` and ``close``.
+
+    Only where a method of the object ended the borrow: one that is in its pool again is not to be closed.
+    """
+    if fact.done < 0 or follow.sites[fact.site].spec.library or name not in _FINISHING | _DESTROYING:
+        return False
+    done = follow.points[fact.done]
+    return done.kind == "call" and done.name in _DESTROYING and follow.object_release(fact, done.name) is False
 
 
 def _derived(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call) -> Iterable[Out]:
@@ -1238,6 +1264,7 @@ _DESTROYING = frozenset(
         "hang_up", "hangup", "release", "discard", "close_connection",
     )
 )  # fmt: skip
+_FINISHING = frozenset(("wait", "wait_closed", "wait_close", "communicate", "join", "poll", "detach"))
 _CONTAINER_METHODS = frozenset(
     (
         "append", "add", "appendleft", "insert", "put", "put_nowait", "setdefault", "extend", "extendleft", "update",

@@ -80,9 +80,11 @@ class Reader:
     values: dict[int, ir.Expr | None] = field(init=False)
     heads: set[int] = field(init=False)
     cut: set[int] = field(init=False)
+    last: set[int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.values, self.heads = _stores(self.function)
+        self.last = _stored_last(self.function)
         # What only a slice is read of: `stream.getbuffer()[:used]`.
         self.cut = {
             id(expr.value)
@@ -148,7 +150,9 @@ class Reader:
             yield from self._kept(point, fact)
             return
         value = self.values.get(id(target))
-        yield from self.assigned((*base, "." + target.name), target.name, value, target.line, root=base)
+        for change in self.assigned((*base, "." + target.name), target.name, value, target.line, root=base):
+            settled = isinstance(value, ir.Const) and id(target) in self.last and change.path[:1] != ("db",)
+            yield change._replace(clean=True) if settled else change
 
     def _kept(self, point: Point, fact: Fact) -> Iterator[Change]:
         """The object itself is stored somewhere: whoever has it may use it."""
@@ -407,18 +411,13 @@ class Reader:
         listed = [*((None, arg) for arg in call.args), *call.keywords]
         for keyword, arg in listed:
             expr = arg.value if isinstance(arg, ir.Star) else arg
+            undone = self._undone(expr, call, last, fact)
+            if undone is not None:
+                yield Change("shield", undone, call.line)
+                continue
             path = self.chain(expr, fact)
-            if path is None:
-                bound = expr if isinstance(expr, ir.Attr) else None
-                if isinstance(expr, ir.Lambda):
-                    continue
-                if bound is None:
-                    continue
-            if isinstance(expr, ir.Attr) and known.is_resetting(expr.name):
-                owner = self.chain(expr.value, fact)
-                if owner is not None:
-                    yield Change("shield", owner, call.line)
-                    continue
+            if path is None and not isinstance(expr, ir.Attr):
+                continue
             if path is None or any(segment.endswith("()") for segment in path):
                 continue
             if keyword == "out":
@@ -438,6 +437,23 @@ class Reader:
                 yield Change("mutate", (*path, POSITION), call.line, POSITION, soft=True)
                 continue
             yield Change("use", path, call.line)
+
+    def _undone(self, expr: ir.Expr, call: ir.Call, registering: str, fact: Fact) -> Path | None:
+        """What an argument will reset when it is called: a method of the object, ``stack.callback(x.headers.pop, k)``.
+
+        ``setattr`` and a ``lambda`` count where they are registered to be called at the end.
+        """
+        registers = registering in _REGISTERING
+        if isinstance(expr, ir.Lambda) and registers:
+            body = expr.function.body
+            inner = body[0].value if len(body) == 1 and isinstance(body[0], ir.Return) else None
+            expr = inner.func if isinstance(inner, ir.Call) else expr
+        if isinstance(expr, ir.Attr):
+            undoes = known.is_resetting(expr.name) or (registers and expr.name in _UNDOING)
+            return self.chain(expr.value, fact) if undoes else None
+        if registers and isinstance(expr, ir.Name) and expr.id in ("setattr", "delattr") and len(call.args) > 1:
+            return self.chain(call.args[1], fact) if expr is call.args[0] else None
+        return None
 
     def calls_hook(self) -> bool:
         """Whether this function hands an object to what the pool's maker has given it."""
@@ -823,6 +839,26 @@ def _stores(function: ir.Function) -> tuple[dict[int, ir.Expr | None], set[int]]
     return values, heads
 
 
+def _stored_last(function: ir.Function) -> set[int]:
+    """The attributes that are stored in a ``finally`` block, or after the ``yield`` of a block that lends.
+
+    What every user leaves behind there is the same: a constant is what the next one expects.
+    """
+    found: list[ir.Stmt] = []
+    for stmt in walk_statements(function.body):
+        if isinstance(stmt, ir.Try):
+            found += stmt.final
+    lent = [expr.line for expr in walk_expressions(function.body) if isinstance(expr, ir.Yield)]
+    return {
+        id(target)
+        for stmts, after in ((found, 0), (function.body if len(lent) == 1 else [], lent[0] if lent else 0))
+        for stmt in walk_statements(stmts)
+        if isinstance(stmt, ir.Assign) and stmt.line > after
+        for target in stmt.targets
+        if isinstance(target, ir.Attr)
+    }
+
+
 _UNKNOWN = ir.Star(0, 0, ir.Name(0, 0, "?"))
 _DEEPEST = 4
 _TRANSPARENT = frozenset(("typing.cast", "typing_extensions.cast", "contextlib.closing", "contextlib.aclosing"))
@@ -834,6 +870,8 @@ _READ_ONLY = frozenset(("len", "isinstance", "id", "type", "hasattr", "repr", "c
 _HARMLESS = frozenset(
     ("close", "aclose", "keys", "ping", "is_connected", "closed", "fileno", "sort_keys", "copy_defaults")
 )
+_REGISTERING = frozenset(("callback", "push_async_callback", "addCleanup", "addfinalizer", "finalize"))
+_UNDOING = frozenset(("pop", "discard", "remove", "update", "__delitem__", "__setitem__", "setdefault"))
 _CONNECTION_ATTRIBUTES = {
     "autocommit": ("autocommit", "autocommit"),
     "isolation_level": ("isolation", "isolation_level"),

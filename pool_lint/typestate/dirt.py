@@ -357,6 +357,8 @@ class Dirt:
                 continue
             if home.word in known.BUFFERS and item.path[0].startswith("[") and not self._read_whole(site.spec):
                 continue
+            if item.path[1:] == (ITEMS,) and not self._attribute_read_whole(outcome, home, item.path):
+                continue
             key = item.path
             if key not in verdicts:
                 verdicts[key] = self._protected(site.spec, site, outcome, home, item)
@@ -459,6 +461,12 @@ class Dirt:
                     if _reads_whole(outcome.function, names):
                         return True
         return False
+
+    def _attribute_read_whole(self, outcome: Outcome, home: Home, path: Path) -> bool:
+        """Whether a buffer that is an attribute is read otherwise than through a slice (or is no buffer at all)."""
+        if self.reader(outcome.function, home).word_at(path[:1]) not in known.BUFFERS:
+            return True
+        return any(_reads_whole(function, {path[0]}) for function in self.file.tree.functions)
 
     # Graphs.
 
@@ -651,7 +659,20 @@ class Walk:
             states = {self._not_awaited(point, fact, each) for each in states}
         if way == EXC and point.kind not in ("dispatch", "end_finally"):
             states = {_raised(each) for each in states}
+            if self._breaks(point, fact):
+                states = {apply(each, Change("shield", (), point.line), self.home) for each in states}
         return states
+
+    def _breaks(self, point: Point, fact: Fact) -> bool:
+        """Whether a reset of the object itself has failed: it is broken, and what else was to be reset is no matter."""
+        call = point.node.value if isinstance(point.node, ir.Await) else point.node
+        return (
+            point.kind in ("call", "await")
+            and isinstance(call, ir.Call)
+            and isinstance(call.func, ir.Attr)
+            and (call.func.name == "rollback" or known.is_resetting(call.func.name))
+            and self.reader.chain(call.func.value, fact) == ()
+        )
 
     def _apply(self, node: Node, point: Point, fact: Fact, state: State, way: str) -> State:
         changes = self._changes.get(node)
@@ -1050,7 +1071,10 @@ def _reads_whole(function: ir.Function, names: set[str]) -> bool:
             bounded.add(id(expr.left))
     stored = {id(target) for stmt in _statements(function) for target in stmt}
     return any(
-        isinstance(expr, ir.Name) and expr.id in names and id(expr) not in bounded and id(expr) not in stored
+        isinstance(expr, (ir.Name, ir.Attr))
+        and (expr.id if isinstance(expr, ir.Name) else "." + expr.name) in names
+        and id(expr) not in bounded
+        and id(expr) not in stored
         for expr in walk_expressions(function.body)
     )
 

@@ -766,16 +766,26 @@ class FileAnalysis:
             return callee.kind == "borrow"
         return False
 
-    def frees_place(self, function: ir.Function) -> bool:
+    def frees_place(self, function: ir.Function, depth: int = 1) -> bool:
         """Whether a method gives back a permit or lowers a count, so that what it destroys can be replaced."""
         for each in (function, *function.nested):
             for expr in walk_expressions(each.body):
-                if isinstance(expr, ir.Call) and self.resolver.callee(expr, each).kind == "permit":
+                if not isinstance(expr, ir.Call):
+                    continue
+                callee = self.resolver.callee(expr, each)
+                helper = callee.function if depth and callee.kind == "function" else None
+                if callee.kind == "permit" or (helper is not None and self.frees_place(helper, depth - 1)):
                     return True
             for stmt in walk_statements(each.body):
                 if isinstance(stmt, ir.AugAssign) and stmt.op == "SubtractAssign" and isinstance(stmt.target, ir.Attr):
                     return True
+                if isinstance(stmt, ir.With) and any(self._is_semaphore(item.context, each) for item in stmt.items):
+                    return True
         return False
+
+    def _is_semaphore(self, expr: ir.Expr, function: ir.Function) -> bool:
+        kind = self.types.of(expr, function)
+        return kind is not None and kind.kind == "semaphore"
 
     def is_direct_unpack(self, cfg: Cfg, index: int) -> bool:
         """Whether what is unpacked has the right shape for sure: a borrow, a tuple of this file, ``items()``."""

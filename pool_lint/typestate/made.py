@@ -82,7 +82,7 @@ def made_of(file: FileAnalysis, use: ContainerUse) -> tuple[Made, ...] | None:
         if put.what == "unknown":
             return None
         if put.what in ("made", "new"):
-            makers = _resolved(file, put.value, put.function)
+            makers = makers_of(file, put.value, put.function)
             if makers is None:
                 return None
             found += makers
@@ -91,7 +91,7 @@ def made_of(file: FileAnalysis, use: ContainerUse) -> tuple[Made, ...] | None:
         return None
     found += at_birth
     for expr, scope in file.containers.made_when_empty(use):
-        makers = _resolved(file, expr, scope)
+        makers = makers_of(file, expr, scope)
         if makers is None:
             return None
         found += makers
@@ -105,10 +105,11 @@ def comes_back(file: FileAnalysis, put: Put, use: ContainerUse) -> bool:
     values = [put.value]
     if isinstance(put.value, ir.Name):
         values = file.containers.assigned(put.function).get(put.value.id, [])
+    values = [value.value if isinstance(value, ir.Await) else value for value in values]
     return bool(values) and all(
         isinstance(value, ir.Call)
         and isinstance(value.func, ir.Attr)
-        and value.func.name in ("pop", "popleft", "popitem")
+        and value.func.name in ("pop", "popleft", "popitem", "get", "get_nowait")
         and _other_container(file, value.func.value, put.function, use)
         for value in values
     )
@@ -156,7 +157,7 @@ def _is_distinct(comp: ir.Comp) -> bool:
     return any(name in read for loop in comp.fors for name in names_read(loop.target))
 
 
-def _resolved(file: FileAnalysis, expr: ir.Expr, scope: ir.Function | None, depth: int = 0) -> list[Made] | None:
+def makers_of(file: FileAnalysis, expr: ir.Expr, scope: ir.Function | None, depth: int = 0) -> list[Made] | None:
     """The constructing expressions behind a name; None for what is not seen or differs from object to object."""
     if isinstance(expr, ir.Name):
         values = file.containers.assigned(scope).get(expr.id, [])
@@ -168,17 +169,17 @@ def _resolved(file: FileAnalysis, expr: ir.Expr, scope: ir.Function | None, dept
                 continue
             if _takes(file, value, scope):
                 continue
-            makers = _resolved(file, value, scope, depth + 1)
+            makers = makers_of(file, value, scope, depth + 1)
             if makers is None:
                 return None
             found += makers
         return found
     if isinstance(expr, ir.Cond):
         parts = [each for each in (expr.body, expr.orelse) if not _takes(file, each, scope)]
-        makers_of = [_resolved(file, each, scope, depth + 1) for each in parts]
+        makers_of = [makers_of(file, each, scope, depth + 1) for each in parts]
         return None if None in makers_of else [made for makers in makers_of if makers for made in makers]
     if isinstance(expr, ir.Bool):
-        return _resolved(file, expr.right, scope, depth + 1)
+        return makers_of(file, expr.right, scope, depth + 1)
     if isinstance(expr, ir.Call):
         # `object()` has nothing but its identity: a permit
         permit = isinstance(expr.func, ir.Name) and expr.func.id == "object"

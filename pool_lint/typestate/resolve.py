@@ -44,6 +44,7 @@ class Callee:
 
 _OPAQUE = Callee("opaque")
 _SAFE = Callee("safe")
+_ZEROED = frozenset(("bytes", "bytearray"))
 
 STANDARD = frozenset(
     (
@@ -129,7 +130,7 @@ class Resolver:
                 return found
         kind = self.types.of(func, scope)
         if kind is None:
-            return self._by_name(func)
+            return self._by_name(call)
         if kind.kind == "function" and kind.function is not None:
             static = "staticmethod" in decorator_names(kind.function)
             return Callee("function", function=kind.function, bound=kind.klass is not None and not static)
@@ -141,15 +142,16 @@ class Resolver:
                 return Callee("borrow", spec=kind.spec, borrow=form, pool=func)
         if kind.kind == "external":
             return self._external(call, kind.dotted, scope)
-        return self._by_name(func)
+        return self._by_name(call)
 
-    def _by_name(self, func: ir.Expr) -> Callee:
+    def _by_name(self, call: ir.Call) -> Callee:
+        func = call.func
         dotted = self.types.dotted(func)
         if dotted in STANDARD:
             return Callee("std", name=dotted)
         if isinstance(func, ir.Attr) and func.name in self.catalog.no_raise_methods:
             return _SAFE
-        if dotted in self.catalog.no_raise_functions:
+        if dotted in self.catalog.no_raise_functions or (dotted in _ZEROED and _is_sized(call)):
             return _SAFE
         return _OPAQUE
 
@@ -161,7 +163,7 @@ class Resolver:
             return found
         if dotted in STANDARD:
             return Callee("std", name=dotted)
-        if dotted in self.catalog.no_raise_functions:
+        if dotted in self.catalog.no_raise_functions or (dotted in _ZEROED and _is_sized(call)):
             return _SAFE
         if dotted in self.catalog.never_keep:
             return Callee("opaque", name="keeps nothing")
@@ -267,6 +269,21 @@ class Resolver:
             if form.on == "pool" and form.method == expr.name:
                 return Callee("release", spec=spec, release=form, pool=expr.value), max(form.arg, 0)
         return None
+
+
+def _is_sized(call: ir.Call) -> bool:
+    """Whether a call makes zeros of a size that is a number: ``bytes(len(row))``, ``bytearray(SIZE)``."""
+    return not call.keywords and all(_is_number(arg) for arg in call.args[:1]) and len(call.args) <= 1
+
+
+def _is_number(expr: ir.Expr) -> bool:
+    if isinstance(expr, ir.Const):
+        return isinstance(expr.value, int)
+    if isinstance(expr, ir.Name):
+        return expr.id.isupper()
+    if isinstance(expr, ir.Op):
+        return all(_is_number(part) for part in expr.parts)
+    return isinstance(expr, ir.Call) and isinstance(expr.func, ir.Name) and expr.func.id == "len"
 
 
 def _borrow_form(spec: PoolSpec, method: str) -> BorrowForm | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pool_lint import ir
 from pool_lint.pools.types import decorator_names
-from pool_lint.typestate.made import comes_back, made_of
+from pool_lint.typestate.made import comes_back, made_of, makers_of
 from pool_lint.walk import statement_parts, walk_expressions, walk_statements
 
 if TYPE_CHECKING:
@@ -60,10 +60,14 @@ def _is_free_list(file: FileAnalysis, use: ContainerUse) -> bool:
     """
     if not use.takes or not use.puts or use.escapes or any(take.form.keyed for take in use.takes):
         return False
-    if not file.containers.made_when_empty(use):
-        return False
     back = [put for put in use.puts if comes_back(file, put, use)]
-    return bool(back) and all(put.what == "made" or put in back for put in use.puts)
+    if not back or not all(put.what == "made" or put in back for put in use.puts):
+        return False
+    if file.containers.made_when_empty(use):
+        return True
+    # Filled in the beginning with objects of which each is as good as the next: no list of tasks.
+    makers = [makers_of(file, put.value, put.function) for put in use.puts if put not in back]
+    return bool(makers) and all(makers)
 
 
 def _name(use: ContainerUse) -> str:
@@ -265,7 +269,7 @@ def resets(pool: KeptPool) -> Iterable[tuple[ir.Function, list[ir.Stmt], str]]:
         name = put.value.id
         body = _block_of(put.function.body, put)
         if put.what == "given":
-            body = [stmt for stmt in body if _is_reset_call(stmt, name)]
+            body = [stmt for stmt in body if _is_reset_call(stmt, name) or _is_zeroing(stmt, name)]
         stmts = [stmt for stmt in body if _touches(stmt, name)]
         if stmts:
             yield put.function, stmts, name
@@ -292,6 +296,45 @@ def _is_reset_call(stmt: ir.Stmt, name: str) -> bool:
     if isinstance(func, ir.Attr):
         return isinstance(func.value, ir.Name) and func.value.id == name and bool(RESETTING.match(func.name))
     return isinstance(func, ir.Name) and bool(RESETTING.match(func.id))
+
+
+def _is_zeroing(stmt: ir.Stmt, name: str) -> bool:
+    """Whether a statement overwrites all of a buffer with zeros: ``row[:] = bytes(len(row))``, or a loop over it."""
+    if isinstance(stmt, ir.For):
+        turn = set(names_read(stmt.target))
+        return all(
+            isinstance(inner, ir.Assign)
+            and isinstance(inner.value, ir.Const)
+            and all(_is_item_of(target, name) and turn & set(names_read(target)) for target in inner.targets)
+            for inner in stmt.body
+        )
+    return (
+        isinstance(stmt, ir.Assign)
+        and isinstance(stmt.value, (ir.Call, ir.Op))
+        and all(
+            _is_item_of(target, name)
+            and isinstance(target, ir.Sub)
+            and isinstance(target.index, ir.Op)
+            and not target.index.parts
+            for target in stmt.targets
+        )
+        and not any(isinstance(expr, ir.Name) and expr.id == name for expr in _outside_len(stmt.value))
+    )
+
+
+def _is_item_of(target: ir.Expr, name: str) -> bool:
+    return isinstance(target, ir.Sub) and isinstance(target.value, ir.Name) and target.value.id == name
+
+
+def _outside_len(value: ir.Expr) -> Iterable[ir.Expr]:
+    """The parts of an expression but for arguments of ``len``."""
+    sized = {
+        id(arg)
+        for expr in walk_expressions([ir.ExprStmt(0, 0, value)])
+        if isinstance(expr, ir.Call) and isinstance(expr.func, ir.Name) and expr.func.id == "len"
+        for arg in expr.args
+    }
+    return (expr for expr in walk_expressions([ir.ExprStmt(0, 0, value)]) if id(expr) not in sized)
 
 
 def _touches(stmt: ir.Stmt, name: str) -> bool:

@@ -64,6 +64,9 @@ def _built_here(file: FileAnalysis, function: ir.Function) -> Iterator[tuple[str
 
 
 def _builds_a_pool(file: FileAnalysis, call: ir.Call, function: ir.Function) -> bool:
+    made = file.types.of(call, function)
+    if made is not None and made.kind == "container":
+        return not call.args or made.container is None or made.container.id.endswith("Queue")
     kind = file.types.of(call.func, function)
     if kind is None or kind.kind != "external":
         return False
