@@ -316,7 +316,7 @@ def test_a_calibration_measures_and_draws() -> None:
     assert seen[-1] == 1.0
     picture = svg([heat_map(profile, 1), heat_map(profile, 2)], "costs")
     assert picture.startswith("<svg ")
-    assert picture.count("<polyline") == 2
+    assert picture.count('class="line"') == 2
     assert "prefers-color-scheme:dark" in picture
 
 
