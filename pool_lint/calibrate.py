@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pool_lint.config import load_settings
 from pool_lint.cost.bench import FULL, QUICK, calibrate, facts_of, warnings_of
 from pool_lint.cost.picture import colour, heat_map, page, ratio_text, svg
 from pool_lint.cost.profile import (
@@ -156,7 +157,7 @@ def run_profile(arguments: argparse.Namespace) -> int:
     """Show, compare or merge profiles."""
     names: Sequence[str] = arguments.profiles
     if arguments.action == "show":
-        profile = named_profile(names[0]) if names else find_profile("")
+        profile = named_profile(names[0]) if names else find_profile(load_settings(Path.cwd()).profile)
         for line in show_lines(profile):
             sys.stdout.write(line + "\n")
         _note_if_foreign(profile)

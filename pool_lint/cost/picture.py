@@ -32,7 +32,7 @@ TITLES = {
 
 # Under each scheme a cell's own text is white: its colours are dark enough for that, and light enough for a dark page.
 _STYLE = (
-    "<style>text{font:11px system-ui,sans-serif;fill:#1f2328}.title{font-size:15px;font-weight:600}.head{font-weight:600}"
+    "<style>text{font:11px system-ui,sans-serif;fill:#1f2328}.title{font-size:15px}.title,.head{font-weight:600}"
     ".bg{fill:#ffffff}.cell{fill:#ffffff;font-size:10px;text-anchor:middle}.cost{font-size:10px;text-anchor:middle}"
     ".end{text-anchor:end}.halo,.line{fill:none;stroke:#ffffff;stroke-width:4.5}.line{stroke:#1f2328;stroke-width:2}"
     "@media (prefers-color-scheme:dark){text{fill:#e6edf3}.bg{fill:#0d1117}.cell{fill:#ffffff}"
