@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pool_lint.config import load_settings
 from pool_lint.cost.bench import FULL, QUICK, calibrate, facts_of, warnings_of
-from pool_lint.cost.picture import colour, heat_map, ratio_text, svg
+from pool_lint.cost.picture import colour, heat_map, page, ratio_text, svg
 from pool_lint.cost.profile import (
     cache_file,
     diff_rows,
@@ -19,7 +20,7 @@ from pool_lint.cost.profile import (
     save_profile,
     show_lines,
 )
-from pool_lint.files import PoolLintError
+from pool_lint.files import PoolLintError, write_text
 
 if TYPE_CHECKING:
     import argparse
@@ -39,6 +40,9 @@ _SHORT = {
 
 def run_calibrate(arguments: argparse.Namespace) -> int:
     """Measure, save the profile and draw it."""
+    if arguments.report and Path(arguments.report).suffix not in (".svg", ".html"):
+        # said before six seconds have gone by
+        raise PoolLintError(f"--report {arguments.report}: must end in .svg or .html")
     python = arguments.python or sys.executable
     facts = facts_of(python)
     for warning in warnings_of(facts):
@@ -146,21 +150,14 @@ def _draw(maps: list[HeatMap]) -> None:
 
 def _report(path: Path, maps: list[HeatMap], title: str) -> None:
     picture = svg(maps, title)
-    if path.suffix == ".html":
-        picture = f'<!doctype html>\n<meta charset="utf-8">\n<title>{title}</title>\n{picture}'
-    elif path.suffix != ".svg":
-        raise PoolLintError(f"--report {path}: must end in .svg or .html")
-    try:
-        path.write_text(picture, encoding="utf-8")
-    except OSError as error:
-        raise PoolLintError(f"{path}: cannot be written: {error.strerror or error}") from error
+    write_text(path, page(picture, title) if path.suffix == ".html" else picture)
 
 
 def run_profile(arguments: argparse.Namespace) -> int:
     """Show, compare or merge profiles."""
     names: Sequence[str] = arguments.profiles
     if arguments.action == "show":
-        profile = named_profile(names[0]) if names else find_profile("")
+        profile = named_profile(names[0]) if names else find_profile(load_settings(Path.cwd()).profile)
         for line in show_lines(profile):
             sys.stdout.write(line + "\n")
         _note_if_foreign(profile)

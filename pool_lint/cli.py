@@ -47,12 +47,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="pool-lint", description="Find objects borrowed from a pool and not returned."
+        prog="pool-lint",
+        description="Find objects borrowed from a pool and not given back, and pools that are not worth it.",
+        epilog="pool-lint COMMAND --help says more of each. Settings are read from [tool.pool_lint] of pyproject.toml.",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
-        each = commands.add_parser(command.name, help=command.help)
+        each = commands.add_parser(command.name, help=command.help, description=command.description)
         command.declare(each)
         each.set_defaults(run=command.run)
     return parser

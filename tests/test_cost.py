@@ -288,6 +288,17 @@ def test_a_profile_beside_pyproject_is_used(project: Path, flake8: Command, pool
     assert done.returncode == 1
 
 
+def test_the_profile_in_force_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("")
+    profile = replace(bundled_profile(12), name="ours")
+    save_profile(profile, tmp_path / "pool-lint-profile.json")
+    monkeypatch.chdir(tmp_path)
+    assert main(["profile", "show"]) == 0
+    assert capsys.readouterr().out.startswith("profile ours\n")
+
+
 def test_profiles_are_shown_compared_and_merged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "team.json"
     assert main(["profile", "show", "bundled-3.13"]) == 0
@@ -316,7 +327,7 @@ def test_a_calibration_measures_and_draws() -> None:
     assert seen[-1] == 1.0
     picture = svg([heat_map(profile, 1), heat_map(profile, 2)], "costs")
     assert picture.startswith("<svg ")
-    assert picture.count("<polyline") == 2
+    assert picture.count('class="line"') == 2
     assert "prefers-color-scheme:dark" in picture
 
 

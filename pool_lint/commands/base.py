@@ -17,12 +17,21 @@ CLEAN, FOUND, FAILED = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: its name, what its help says, what declares its arguments, what runs it to an exit status."""
+    """One command: its name, what its help says, what declares its arguments, what runs it to an exit status.
+
+    ``more`` is what its own help says beyond that.
+    """
 
     name: str
     help: str
     declare: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
+    more: str = ""
+
+    @property
+    def description(self) -> str:
+        """What the command's own help begins with: sentences."""
+        return f"{self.help[0].upper()}{self.help[1:]}. {self.more}".strip()
 
 
 def complain(text: str) -> None:

@@ -154,4 +154,13 @@ def _as_text(outcomes: Iterable[Outcome], *, witness: bool) -> Iterator[str]:
         yield plain.emit(outcome.path, (each.finding for each in outcome.reported), witness=witness)
 
 
-COMMANDS = (Command("check", "report findings, each with the path that leads to it", _declare, _run),)
+COMMANDS = (
+    Command(
+        "check",
+        "report findings, each with the path that leads to it",
+        _declare,
+        _run,
+        "The exit status is 0 when nothing is found, 1 when something is, "
+        "2 when a file or the configuration could not be read.",
+    ),
+)

@@ -31,8 +31,10 @@ def _declare_calibrate(parser: argparse.ArgumentParser) -> None:
 
 
 def _declare_profile(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("show", "diff", "merge"))
-    parser.add_argument("profiles", nargs="*", metavar="PROFILE", help="a file, or bundled-3.13")
+    parser.add_argument("action", choices=("show", "diff", "merge"), help="what to do with them")
+    parser.add_argument(
+        "profiles", nargs="*", metavar="PROFILE", help="a file, or bundled-3.13; show: by default the one in force"
+    )
     parser.add_argument("--output", "-o", metavar="FILE", help="where merge writes")
 
 
@@ -63,7 +65,20 @@ def _explain_cost(arguments: argparse.Namespace) -> int:
 
 
 COMMANDS = (
-    Command("calibrate", "measure what pools and constructors cost here", _declare_calibrate, _calibrate),
-    Command("profile", "show, compare or merge profiles", _declare_profile, _profile),
+    Command(
+        "calibrate",
+        "measure what pools and constructors cost here",
+        _declare_calibrate,
+        _calibrate,
+        "The result is a profile, by which POL301 to POL303 judge pools. It is kept for this interpreter, "
+        "or written to a file that a team commits.",
+    ),
+    Command(
+        "profile",
+        "show, compare or merge profiles",
+        _declare_profile,
+        _profile,
+        "A merged profile holds for all the machines of those that went into it.",
+    ),
     Command("explain-cost", "show the sum behind a verdict on a pool", _declare_explain_cost, _explain_cost),
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", nargs="*", metavar="RULE", help="a code or a name; without one, the rules are listed")
-    parser.add_argument("--markdown", action="store_true", help="as Markdown")
+    parser.add_argument("--markdown", action="store_true", help="in Markdown")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -58,4 +58,12 @@ def _named(rules: Sequence[LoadedRule], name: str) -> LoadedRule:
     raise PoolLintError(f"{name}: there is no such rule; {hint}")
 
 
-COMMANDS = (Command("explain", "show the documentation of a rule", _declare, _run),)
+COMMANDS = (
+    Command(
+        "explain",
+        "show the documentation of a rule",
+        _declare,
+        _run,
+        "Why it matters, a bad and a good example, its CWE, how it is silenced and fixed.",
+    ),
+)

@@ -116,4 +116,14 @@ def _why(finding: Finding, fix: Fix | None) -> str:
     return f"unsafe fix: {fix.title}: {fix.reason}; --unsafe applies it"
 
 
-COMMANDS = (Command("fix", "mend what can be mended", _declare, _run),)
+COMMANDS = (
+    Command(
+        "fix",
+        "mend what can be mended",
+        _declare,
+        _run,
+        "Files are changed in place, and what is left is said with the reason. "
+        "The exit status is 0 when nothing is left (with --diff: nothing would change), "
+        "1 when something is, 2 when a file could not be read or written.",
+    ),
+)

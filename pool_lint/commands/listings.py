@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--markdown", action="store_true", help="as the table in the README")
+    parser.add_argument("--markdown", action="store_true", help="as a table in Markdown")
 
 
 def _rules(arguments: argparse.Namespace) -> int:
@@ -62,6 +62,12 @@ def _libraries(arguments: argparse.Namespace) -> int:
 
 
 COMMANDS = (
-    Command("rules", "list the rules", _declare, _rules),
-    Command("libraries", "list the libraries whose pools are known", _declare, _libraries),
+    Command("rules", "list the rules", _declare, _rules, "`pool-lint explain CODE` says more of each."),
+    Command(
+        "libraries",
+        "list the libraries whose pools are known",
+        _declare,
+        _libraries,
+        "Each with the methods that borrow. Other pools are described in pyproject.toml.",
+    ),
 )

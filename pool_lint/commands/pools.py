@@ -94,4 +94,12 @@ def _record(pool: FoundPool) -> dict[str, object]:
     return record
 
 
-COMMANDS = (Command("pools", "list the pools of a project: who borrows, how each is bounded", _declare, _run),)
+COMMANDS = (
+    Command(
+        "pools",
+        "list the pools of a project: who borrows, how each is bounded",
+        _declare,
+        _run,
+        "And whether it pays to have it, where that can be told.",
+    ),
+)

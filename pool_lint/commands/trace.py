@@ -112,4 +112,12 @@ def _span(spans: list[Span], path: str, asked: str) -> Span:
     return found[0]
 
 
-COMMANDS = (Command("trace", "show a function with what is believed of each borrowed object", _declare, _run),)
+COMMANDS = (
+    Command(
+        "trace",
+        "show a function with what is believed of each borrowed object",
+        _declare,
+        _run,
+        "Below it stands the path of each finding.",
+    ),
+)
