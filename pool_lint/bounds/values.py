@@ -278,7 +278,7 @@ class Values:
         binding = self._single(expr, scope)
         if binding is None or binding.expr is None or isinstance(binding.expr, (ir.Const, ir.Name)):
             return _UNSEEN
-        later = self._stored(expr, key)
+        later = self._stored(expr, key, scope)
         return later or self._entry(binding.expr, key, binding.scope, depth + 1)
 
     def _in_items(
@@ -296,10 +296,13 @@ class Values:
                 return _UNSEEN
         return _ABSENT
 
-    def _stored(self, expr: ir.Expr, key: str) -> Argument | None:
+    def _stored(self, expr: ir.Expr, key: str, scope: ir.Function | None) -> Argument | None:
         """What is stored in a dictionary later, under any key that may be this one."""
-        name = expr.id if isinstance(expr, ir.Name) else expr.name if isinstance(expr, ir.Attr) else ""
+        name = _last(expr)
+        owner = self._owner(expr, scope)
         for each in (None, *self._tree.functions):
+            if self._owner(expr, each) is not owner:
+                continue  # another variable of that name
             body = self._tree.body if each is None else each.body
             for stmt in walk_statements(body):
                 if isinstance(stmt, ir.Assign):
@@ -318,6 +321,11 @@ class Values:
                 ):
                     return _UNSEEN
         return None
+
+
+    def _owner(self, expr: ir.Expr, scope: ir.Function | None) -> ir.Function | None:
+        """The function whose variable a name is in a scope; None for what belongs to the module, and attributes."""
+        return self._types.bindings(expr.id, scope)[1] if isinstance(expr, ir.Name) else None
 
 
 def _last(expr: ir.Expr) -> str:
