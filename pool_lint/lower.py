@@ -69,6 +69,16 @@ def lower_module(module: cst.Module) -> ir.ModuleTree:
     return _Lowering(module).module()
 
 
+def lower_text(module: cst.Module, text: str) -> ir.ModuleTree | None:
+    """As `lower_module`; None where libcst would write the module otherwise than in ``text``.
+
+    Lines and columns are counted in what it would write: its parser drops blanks and continued lines before the colon
+    of an ``except``, for one.
+    """
+    lowering = _Lowering(module)
+    return lowering.module() if lowering.code == text else None
+
+
 class _Lowering(Lowering[cst.CSTNode, cst.BaseSuite]):
     def __init__(self, module: cst.Module) -> None:
         super().__init__()
@@ -78,6 +88,12 @@ class _Lowering(Lowering[cst.CSTNode, cst.BaseSuite]):
         self._module = module
         self._marks = state.marks
         self._places = state.places()
+        self._tokens = state.tokens
+
+    @property
+    def code(self) -> str:
+        """The module as libcst writes it."""
+        return "".join(self._tokens)
 
     def module(self) -> ir.ModuleTree:
         body = self._body(self._module.body)

@@ -79,7 +79,7 @@ def _gives_back(bounds: FileBounds, call: ir.Call, follow: Follow, site: Site) -
 def _only_puts(bounds: FileBounds, function: ir.Function) -> bool:
     """Whether a return method does nothing with the object but put it away."""
     body = bounds.bodies.get(function) or body_of(function)
-    if any(isinstance(stmt, (ir.If, ir.Try)) for stmt in body.statements):
+    if any(isinstance(stmt, ir.Try) or _is_test(stmt) for stmt in body.statements):
         return False
     params = {param.name for param in function.params[1 if function.owner is not None else 0 :]}
     for call in body.calls:
@@ -90,6 +90,10 @@ def _only_puts(bounds: FileBounds, function: ir.Function) -> bool:
         ):
             return False
     return True
+
+
+def _is_test(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.If) and not isinstance(stmt.test, ir.Const)
 
 
 def _keepers_of(bounds: FileBounds, call: ir.Call, function: ir.Function) -> list[Keeper]:

@@ -274,11 +274,11 @@ def _awaits_of(stmt: ir.Stmt, name: str) -> list[tuple[Position, bool]]:
 
 
 def _leaving_bodies(function: ir.Function) -> Iterator[list[ir.Stmt]]:
-    """The branches that end in a ``return`` or ``raise``."""
+    """The branches that a ``return`` or ``raise`` ends, whatever stands behind it."""
     for stmt in walk_statements(function.body):
         if isinstance(stmt, (ir.If, ir.Match)):
             for body in statement_parts(stmt)[1]:
-                if body and isinstance(body[-1], (ir.Return, ir.Raise)):
+                if any(isinstance(each, (ir.Return, ir.Raise)) for each in body):
                     yield body
 
 

@@ -147,9 +147,13 @@ class Mappings:
             if removal.what == "popitem":
                 if not self._is_drain(removal, keeper):
                     yield removal
-            elif removal.body in near or any(_mentions_time(compare) for compare in removal.body.compares):
+            elif removal.body in near or any(
+                _mentions_time(compare, removal.body) for compare in removal.body.compares
+            ):
                 guard = _guard_of(removal.node, removal.body)
-                if guard is not None and (self._is_sized(guard, keeper, removal.body) or _mentions_time(guard)):
+                if guard is not None and (
+                    self._is_sized(guard, keeper, removal.body) or _mentions_time(guard, removal.body)
+                ):
                     yield removal
 
     def _is_drain(self, removal: Removal, keeper: Keeper) -> bool:
@@ -226,14 +230,23 @@ def _is_handed_on(names: set[str], body: Body) -> bool:
     )
 
 
-def _mentions_time(guard: ir.Expr) -> bool:
+def _mentions_time(guard: ir.Expr, body: Body) -> bool:
+    """Whether a test is about a time: by a name in it, or by the name of what a variable in it was made by."""
     if not isinstance(guard, (ir.Compare, ir.Bool)):
         return False
-    for expr in inside(guard):
-        name = expr.id if isinstance(expr, ir.Name) else expr.name if isinstance(expr, ir.Attr) else ""
-        if name and _TIMES.search(name.lower()):
-            return True
-    return False
+    names = set(names_read(guard))
+    made = (
+        stmt.value.func
+        for stmt in body.statements
+        if isinstance(stmt, ir.Assign) and isinstance(stmt.value, ir.Call)
+        if any(isinstance(target, ir.Name) and target.id in names for target in stmt.targets)
+    )
+    return any(_names_time(expr) for part in (guard, *made) for expr in inside(part))
+
+
+def _names_time(expr: ir.Expr) -> bool:
+    name = expr.id if isinstance(expr, ir.Name) else expr.name if isinstance(expr, ir.Attr) else ""
+    return bool(name) and _TIMES.search(name.lower()) is not None
 
 
 def _guard_of(node: ir.Expr, body: Body) -> ir.Expr | None:

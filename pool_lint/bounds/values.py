@@ -9,7 +9,7 @@ from pool_lint import ir
 from pool_lint.walk import walk_expressions, walk_statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pool_lint.pools.types import Binding, Types
 
@@ -278,7 +278,7 @@ class Values:
         binding = self._single(expr, scope)
         if binding is None or binding.expr is None or isinstance(binding.expr, (ir.Const, ir.Name)):
             return _UNSEEN
-        later = self._stored(expr, key)
+        later = self._stored(expr, key, scope)
         return later or self._entry(binding.expr, key, binding.scope, depth + 1)
 
     def _in_items(
@@ -296,28 +296,45 @@ class Values:
                 return _UNSEEN
         return _ABSENT
 
-    def _stored(self, expr: ir.Expr, key: str) -> Argument | None:
+    def _stored(self, expr: ir.Expr, key: str, scope: ir.Function | None) -> Argument | None:
         """What is stored in a dictionary later, under any key that may be this one."""
-        name = expr.id if isinstance(expr, ir.Name) else expr.name if isinstance(expr, ir.Attr) else ""
+        name = _last(expr)
+        owner = self._owner(expr, scope)
         for each in (None, *self._tree.functions):
+            if self._owner(expr, each) is not owner:
+                continue  # another variable of that name
             body = self._tree.body if each is None else each.body
-            for stmt in walk_statements(body):
-                if isinstance(stmt, ir.Assign):
-                    for target in stmt.targets:
-                        if isinstance(target, ir.Sub) and _last(target.value) == name:
-                            if not isinstance(target.index, ir.Const):
-                                return _UNSEEN
-                            if target.index.value == key and stmt.value is not None:
-                                return Argument("given", stmt.value, each)
-            for inner in walk_expressions(body):
-                if (
-                    isinstance(inner, ir.Call)
-                    and isinstance(inner.func, ir.Attr)
-                    and inner.func.name in ("update", "setdefault", "pop")
-                    and _last(inner.func.value) == name
-                ):
+            for target, value in _stores(body, name):
+                if not isinstance(target.index, ir.Const):
                     return _UNSEEN
+                if target.index.value == key:
+                    return Argument("given", value, each)
+            if _is_changed(body, name):
+                return _UNSEEN
         return None
+
+    def _owner(self, expr: ir.Expr, scope: ir.Function | None) -> ir.Function | None:
+        """The function whose variable a name is in a scope; None for what belongs to the module, and attributes."""
+        return self._types.bindings(expr.id, scope)[1] if isinstance(expr, ir.Name) else None
+
+
+def _stores(body: Sequence[ir.Stmt], name: str) -> Iterator[tuple[ir.Sub, ir.Expr]]:
+    """The ``name[key] = value`` of a body."""
+    for stmt in walk_statements(body):
+        if isinstance(stmt, ir.Assign) and stmt.value is not None:
+            for target in stmt.targets:
+                if isinstance(target, ir.Sub) and _last(target.value) == name:
+                    yield target, stmt.value
+
+
+def _is_changed(body: Sequence[ir.Stmt], name: str) -> bool:
+    return any(
+        isinstance(expr, ir.Call)
+        and isinstance(expr.func, ir.Attr)
+        and expr.func.name in ("update", "setdefault", "pop")
+        and _last(expr.func.value) == name
+        for expr in walk_expressions(body)
+    )
 
 
 def _last(expr: ir.Expr) -> str:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pool_lint.prefilter.known import Words
     from pool_lint.prefilter.tree import Place, Tree
 
-_STORE = re.compile(r"\]\s*(?::[^=\n]+)?=[^=]")
-_PUT = re.compile(r"\.\s*(?:setdefault|append|appendleft|add|insert|put|put_nowait)\s*\(")
+_STORE = re.compile(r"\][\s\\)]*(?::[^=\n]+)?=[^=]")
+_PUT = re.compile(r"\.[\s\\]*(?:setdefault|append|appendleft|add|insert|put|put_nowait)[\s\\)]*\(")
 _PUTS = frozenset(("setdefault", "append", "appendleft", "add", "insert", "put", "put_nowait"))
 _BUILTIN = frozenset(("list", "set", "dict", "open", "type", "len", "next", "iter", "min", "max", "sum", "print"))
 _ROUNDS = 4  # how many functions may stand between what opens a connection and what keeps it

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pool_lint.prefilter.text import any_word, method_calls, name_before, places_of
+from pool_lint.prefilter.text import any_word, end_before, method_calls, name_before, places_of, receiver_before
 from pool_lint.prefilter.tree import calls_in, last_name, names_in, words_in
 from pool_lint.words import LENDING_METHOD, LENDING_NAME, PAIRS, READING, RETURNING
 
@@ -22,12 +22,14 @@ _POPS = ("pop", "popleft", "popitem")
 _PUSHES = ("append", "appendleft", "add", "insert")
 _GETS = ("get", "get_nowait")
 _PUTS = ("put", "put_nowait")
-_PLAIN = re.compile(r"\.\s*(popleft|popitem|pop|appendleft|append|add|insert)\s*\(")
-_QUEUES = re.compile(r"\.\s*(popleft|popitem|pop|appendleft|append|add|insert|get_nowait|get|put_nowait|put)\s*\(")
+_PLAIN = re.compile(r"\.[\s\\]*(popleft|popitem|pop|appendleft|append|add|insert)[\s\\)]*\(")
+_QUEUES = re.compile(
+    r"\.[\s\\]*(popleft|popitem|pop|appendleft|append|add|insert|get_nowait|get|put_nowait|put)[\s\\)]*\("
+)
 # What a put may put that was lent: a name, a choice of names, names beside each other.
 _DISPLAY = (ast.Tuple, ast.List, ast.Set)
 _GIVABLE = (ast.Name, ast.IfExp, ast.Starred, *_DISPLAY)
-_HEAP = re.compile(r"\bheap(pop|push)\s*\(\s*([\w.]+)")
+_HEAP = re.compile(r"\bheap(pop|push)[\s\\)]*\([\s\\(]*(\w+(?:[\s\\]*\.[\s\\]*\w+)*)")
 
 
 def lends_from_container(text: str, tree: Tree, words: Words, *, whatever_name: bool = False) -> bool:
@@ -37,19 +39,22 @@ def lends_from_container(text: str, tree: Tree, words: Words, *, whatever_name: 
     puts, or a name that was given what this or a taking function returned.  ``whatever_name``: a parameter counts
     also where neither function is named as one that lends or takes back.
     """
-    queued = ".get" in text and ".put" in text and any_word(words.queues, text)
+    queued = any_word(words.queues, text) and "get" in text and "put" in text
     if "pop" not in text and not queued:
         return False
     takes: dict[str, list[int]] = {}
     puts: dict[str, list[int]] = {}
-    for receiver, match in method_calls(text, _QUEUES if queued else _PLAIN):
+    for match in (_QUEUES if queued else _PLAIN).finditer(text):
+        receiver, _ = receiver_before(text, match.start())
         if receiver:
             (takes if match[1] in _POPS or match[1] in _GETS else puts).setdefault(receiver, []).append(match.start())
             if match[1] == "popitem":
                 puts.setdefault(receiver, []).extend(places_of(receiver, text))
     if "heappop" in text:
         for match in _HEAP.finditer(text):
-            (takes if match[1] == "pop" else puts).setdefault(match[2].rpartition(".")[2], []).append(match.start())
+            (takes if match[1] == "pop" else puts).setdefault(name_before(match[2], len(match[2]))[0], []).append(
+                match.start()
+            )
     return any(
         _comes_back(tree, name, takes[name], puts[name], whatever_name=whatever_name, queued=queued)
         for name in takes.keys() & puts.keys()
@@ -85,7 +90,13 @@ def _is_own(tree: Tree, place: Place, name: str) -> bool:
     function = place.function
     if function is None or name not in tree.given(function):
         return False
+    if not any(isinstance(node, ast.Name) and node.id == name and _stores(node) for node in ast.walk(function)):
+        return False  # an element of it is assigned
     return not any(isinstance(node, ast.Try) and node.finalbody for node in ast.walk(function))
+
+
+def _stores(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
 
 
 def _put_values(stmt: ast.stmt, name: str) -> list[ast.expr]:
@@ -151,18 +162,18 @@ def uses_pair(text: str) -> bool:
     return False
 
 
-_BORROWS = re.compile(rf"\.\s*({'|'.join(sorted(PAIRS))})\b")
+_BORROWS = re.compile(rf"\.[\s\\]*({'|'.join(sorted(PAIRS))})\b")
 
 
 @cache
 def _method(name: str) -> re.Pattern[str]:
-    return re.compile(rf"\.\s*{name}\b")
+    return re.compile(rf"\.[\s\\]*{name}\b")
 
 
 @cache
 def _given_back(releases: frozenset[str]) -> re.Pattern[str]:
     """A call of one of the methods that is given something."""
-    return re.compile(rf"\.\s*(?:{'|'.join(sorted(releases))})\s*\(\s*[^)\s]")
+    return re.compile(rf"\.[\s\\]*(?:{'|'.join(sorted(releases))})[\s\\)]*\([\s\\]*[^)\s\\]")
 
 
 _PERMITS = ("Semaphore", "CapacityLimiter")
@@ -179,8 +190,9 @@ def counts(text: str, tree: Tree) -> bool:
     raised: dict[str, list[int]] = {}
     at = text.find("+=")
     while at >= 0:
-        name, begin = name_before(text, at)
-        if begin and text[begin - 1] == ".":
+        name, begin = receiver_before(text, at)
+        dot = end_before(text, begin)
+        if text[dot - 1 : dot] == ".":
             raised.setdefault(name, []).append(at)
         at = text.find("+=", at + 1)
     return any(_is_count(name, where, text, tree) for name, where in raised.items())
@@ -223,9 +235,9 @@ def _lends(place: Place) -> bool:
     )
 
 
-_THREADS = re.compile(r"\b(?:local\s*[(),]|(?:scoped_session|get_ident|current_thread)\b)")
+_THREADS = re.compile(r"\b(?:local[\s\\]*[(),]|(?:scoped_session|get_ident|current_thread)\b)")
 
 
 def lends_per_thread(text: str) -> bool:
     """Whether an object of a thread may be held across an ``await`` (POL406)."""
-    return "async def" in text and _THREADS.search(text) is not None
+    return "async" in text and "await" in text and _THREADS.search(text) is not None

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WORD = re.compile(r"\w+")
+_BLANKS = " \t\n\\\f"
 
 
 def imported_words(text: str) -> set[str]:
@@ -17,6 +18,8 @@ def imported_words(text: str) -> set[str]:
     at = text.find("import")
     while at >= 0:
         start = text.rfind("\n", 0, at) + 1
+        while start > 1 and text[start - 2] == "\\":
+            start = text.rfind("\n", 0, start - 1) + 1
         end = text.find("\n", at)
         while end > 0 and text[end - 1] == "\\":
             end = text.find("\n", end + 1)
@@ -36,13 +39,29 @@ def method_calls(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.
 
 
 def name_before(text: str, end: int) -> tuple[str, int]:
-    """The name that ends before a position, blanks aside, and where it begins; "" where there is none."""
-    while end and text[end - 1] in " \t\n\\":
-        end -= 1
-    start = end
+    """The name that ends before a position, and where it begins; "" where there is none."""
+    start = end = end_before(text, end)
     while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1
     return text[start:end], start
+
+
+def receiver_before(text: str, end: int) -> tuple[str, int]:
+    """As `name_before`, and it may stand in parentheses; the last argument of a call is taken for such a name."""
+    end = end_before(text, end)
+    while end and text[end - 1] == ")":
+        end = end_before(text, end - 1)
+    return name_before(text, end)
+
+
+def end_before(text: str, end: int) -> int:
+    """Where what stands before a position ends, blanks, line ends and comments aside."""
+    while end and text[end - 1] in _BLANKS:
+        end -= 1
+        if text[end] == "\n":
+            comment = text.find("#", text.rfind("\n", 0, end) + 1, end)
+            end = end if comment < 0 else comment
+    return end
 
 
 def any_word(words: tuple[str, ...], text: str) -> bool:

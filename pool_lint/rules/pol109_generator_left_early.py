@@ -127,7 +127,8 @@ def _leaves_early(body: Sequence[ir.Stmt]) -> ir.Stmt | None:
                 inner = None
             found = inner or _first(stmt.orelse, *(handler.body for handler in stmt.handlers), stmt.final)
         elif isinstance(stmt, ir.If):
-            found = _first(stmt.body, stmt.orelse)
+            never = isinstance(stmt.test, ir.Const) and not stmt.test.value
+            found = _first([] if never else stmt.body, stmt.orelse)
         elif isinstance(stmt, ir.With):
             found = _leaves_early(stmt.body)
         elif isinstance(stmt, ir.Match):

@@ -176,8 +176,8 @@ def makers_of(file: FileAnalysis, expr: ir.Expr, scope: ir.Function | None, dept
         return found
     if isinstance(expr, ir.Cond):
         parts = [each for each in (expr.body, expr.orelse) if not _takes(file, each, scope)]
-        makers_of = [makers_of(file, each, scope, depth + 1) for each in parts]
-        return None if None in makers_of else [made for makers in makers_of if makers for made in makers]
+        each_of = [makers_of(file, each, scope, depth + 1) for each in parts]
+        return None if None in each_of else [made for makers in each_of if makers for made in makers]
     if isinstance(expr, ir.Bool):
         return makers_of(file, expr.right, scope, depth + 1)
     if isinstance(expr, ir.Call):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pool_lint import ir
 from pool_lint.pools.types import decorator_names
 from pool_lint.typestate.made import comes_back, made_of, makers_of
-from pool_lint.walk import statement_parts, walk_expressions, walk_statements
+from pool_lint.walk import names_read, statement_parts, walk_expressions, walk_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
