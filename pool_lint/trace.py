@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pool_lint.typestate.follow import EXC, Follow, TooComplex
+from pool_lint.typestate.follow import EXC, Follow
 from pool_lint.typestate.state import CANCELLED, GROUND, HELD, NONE, RETURNED, UNBOUND, Fact
 
 if TYPE_CHECKING:
@@ -52,11 +52,7 @@ def beliefs(module: ModuleAnalysis, function: ir.Function) -> dict[int, list[Bel
     outcome = module.file.outcome(function)
     if outcome is None:
         return None
-    # run once more, as outcomes do not keep the arrows between facts
-    try:
-        return _Reading(module.file.follow(outcome.follow.cfg, lenient=outcome.follow.lenient, edges=True)).by_line()
-    except TooComplex:
-        return None
+    return _Reading(outcome.follow).by_line()
 
 
 class _Reading:

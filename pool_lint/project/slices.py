@@ -37,6 +37,8 @@ _NEAR = 2  # calls between a file and what gives an object back for it
 _MOST_PIECES = 300
 _MOST_LINES = 6_000
 _NESTED = 2  # classes
+# How many names a search may meet before it is given up: in generated code everything leads to everything.
+_MOST_NAMES = 4_000
 _MOST_OF_A_CLASS = 400  # lines
 _SHORT = 80  # lines of a helper beside what matters
 
@@ -71,6 +73,8 @@ class Slices:
         self._containers = frozenset((DISPLAY, *(name.rpartition(".")[2] for name in catalog.by_container)))
         self._pairs: dict[str, bool] = {}
         self._interests: dict[Where, Interest | None] = {}
+        self._barren: set[Where] = set()
+        self._steps: dict[Where, tuple[Interest | None, list[tuple[Where, bool]]]] = {}
 
     def may_lend(self, module: Module) -> bool:
         """Whether a module may borrow from something that it imports from the project."""
@@ -193,30 +197,64 @@ class Slices:
             self._interests[where] = self._look(where)
         return self._interests[where]
 
+    def _is_barren(self, start: Where) -> bool:
+        """Whether no pool is reached from a name, however deep: then none is from any name on the way either."""
+        met = {start}
+        todo = [start]
+        while todo:
+            where = todo.pop()
+            found, ways = self._step(where)
+            if found is not None:
+                return False
+            for inner, _ in ways:
+                if inner not in met and inner not in self._barren:
+                    met.add(inner)
+                    todo.append(inner)
+        self._barren |= met
+        return True
+
     def _look(self, start: Where) -> Interest | None:
+        if start in self._barren or self._is_barren(start):
+            return None
         reached: dict[Where, int] = {}
         leads: dict[Where, set[Where]] = {}
         own: dict[Where, Interest] = {}
         todo = [(start, _NESTED)]
-        while todo:
+        while todo and len(reached) <= _MOST_NAMES:
             where, left = todo.pop()
             if reached.get(where, -1) >= left:
                 continue
             reached[where] = left
-            module = self._index.module(where[0])
-            for piece in self._needed(module, where[1]) if module is not None else ():
-                assert module is not None
-                found = self._lends(module, piece)
-                if found is not None:
-                    own[where] = _joined(own.get(where), found)
-                after = left - 1 if piece.is_class else left
-                for chain in piece.flows if after >= 0 else ():
-                    target = self._index.target(module, chain) if not chain[0].startswith(".") else None
-                    if target is not None:
-                        inner = (target[0].path, target[1])
-                        leads.setdefault(inner, set()).add(where)
+            found, ways = self._step(where)
+            if found is not None:
+                own[where] = found
+            for inner, nested in ways:
+                after = left - 1 if nested else left
+                if after >= 0 and inner not in self._barren:
+                    leads.setdefault(inner, set()).add(where)
+                    if reached.get(inner, -1) < after:
                         todo.append((inner, after))
         return self._gathered(start, own, leads)
+
+    def _step(self, where: Where) -> tuple[Interest | None, list[tuple[Where, bool]]]:
+        """What a name lends by itself, and where it leads to: each with whether that is out of a class."""
+        known = self._steps.get(where)
+        if known is not None:
+            return known
+        found: Interest | None = None
+        ways: dict[tuple[Where, bool], None] = {}
+        module = self._index.module(where[0])
+        for piece in self._needed(module, where[1]) if module is not None else ():
+            assert module is not None
+            lent = self._lends(module, piece)
+            if lent is not None:
+                found = _joined(found, lent)
+            for chain in piece.flows:
+                target = self._index.target(module, chain) if not chain[0].startswith(".") else None
+                if target is not None:
+                    ways[(target[0].path, target[1]), piece.is_class] = None
+        self._steps[where] = found, list(ways)
+        return self._steps[where]
 
     def _gathered(self, start: Where, own: dict[Where, Interest], leads: dict[Where, set[Where]]) -> Interest | None:
         """The interest of a name: of the pools that were found, and of what lies on the way to them."""

@@ -94,32 +94,37 @@ class Reader:
 
     # Where an expression is, seen from the object.
 
-    def chain(self, expr: ir.Expr, fact: Fact, depth: int = 0) -> Path | None:
+    def chain(self, expr: ir.Expr, fact: Fact) -> Path | None:
         """The path from the object to an expression; calls are segments that end in ``()``."""
-        if depth > _DEEPEST:
-            return None
+        return self._chain(expr, fact, set())
+
+    def _chain(self, expr: ir.Expr, fact: Fact, tried: set[str]) -> Path | None:
+        """``tried`` are the names that have been followed: each once, however often a name is given its own value."""
         place = _place(expr)
         if place is not None and (place, OBJECT) in fact.places:
             return ()
         if isinstance(expr, ir.Name):
             if (place, DERIVED) in fact.places and not self._bound(expr.id):
                 return ("()",)
+            if expr.id in tried:
+                return None
+            tried.add(expr.id)
             for value, tail in self._bound(expr.id):
-                found = self.chain(value, fact, depth + 1)
+                found = self._chain(value, fact, tried)
                 if found is not None:
                     return (*found, *tail)
             return None
         if isinstance(expr, ir.Attr):
-            return _joined(self.chain(expr.value, fact, depth), "." + expr.name)
+            return _joined(self._chain(expr.value, fact, tried), "." + expr.name)
         if isinstance(expr, ir.Sub):
-            return _joined(self.chain(expr.value, fact, depth), _index(expr.index))
+            return _joined(self._chain(expr.value, fact, tried), _index(expr.index))
         if isinstance(expr, (ir.Await, ir.Walrus)):
-            return self.chain(expr.value, fact, depth)
+            return self._chain(expr.value, fact, tried)
         if isinstance(expr, ir.Call):
             if isinstance(expr.func, ir.Attr):
-                return _joined(self.chain(expr.func, fact, depth), "()")
+                return _joined(self._chain(expr.func, fact, tried), "()")
             if self.file.types.dotted(expr.func) in _TRANSPARENT and expr.args:
-                return self.chain(expr.args[-1], fact, depth)
+                return self._chain(expr.args[-1], fact, tried)
         return None
 
     def _bound(self, name: str) -> list[tuple[ir.Expr, Path]]:

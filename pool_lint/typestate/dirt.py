@@ -483,7 +483,7 @@ class Dirt:
                 outcome = self.file.outcome(function)
                 if outcome is None:
                     return None
-                follow = self.file.follow(cfg, lenient=outcome.follow.lenient, edges=True)
+                follow = outcome.follow
             else:
                 follow = self.file.follow(cfg, entries=[(place, spec)], edges=True)
         except TooComplex:
@@ -492,7 +492,6 @@ class Dirt:
         after: dict[Node, list[tuple[str, Node]]] = {}
         for index, fact, way, target, settled in follow.edges:
             after.setdefault((index, fact), []).append((way, (target, settled)))
-        follow.edges = None
         return Graph(follow, after)
 
     def into(self, function: ir.Function, place: Place, home: Home, spec: PoolSpec, state: State) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pool_lint import ir
 from pool_lint.catalog.spec import Catalog, PoolSpec
@@ -95,6 +95,8 @@ class FileAnalysis:
     object_releases: frozenset[str] = field(init=False)
     gave_up: list[ir.Function] = field(default_factory=list)
     attr_sites: list[AttrSite] = field(default_factory=list)
+    # what other modules of this package have worked out, by the question
+    memo: dict[tuple[object, ...], Any] = field(default_factory=dict)
     _cfgs: dict[ir.Function, Cfg] = field(default_factory=dict)
     _outcomes: dict[ir.Function, Outcome | None] = field(default_factory=dict)
     _summaries: dict[ir.Function, Summary] = field(default_factory=dict)
@@ -255,14 +257,14 @@ class FileAnalysis:
 
     def _followed(self, cfg: Cfg) -> Follow:
         """Run a function; a second time where nothing is returned that unseen functions got."""
-        follow = self.follow(cfg)
+        follow = self.follow(cfg, edges=True)
         again = frozenset(
             site.point
             for site in follow.sites
             if not site.returned and site.kind == "borrow" and (site.unseen or follow.yields)
         )
         if again:
-            follow = self.follow(cfg, lenient=again)
+            follow = self.follow(cfg, lenient=again, edges=True)
         return follow
 
     def _keep_attr_sites(self, follow: Follow) -> None:

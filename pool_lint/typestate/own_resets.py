@@ -278,8 +278,16 @@ def _writes_to(call: ir.Call, name: str, own: str) -> bool:
 # What counts as state.
 
 
-def touches(file: FileAnalysis, klass: ir.Klass, method: ir.Function) -> Iterator[Touch]:  # noqa: C901
+def touches(file: FileAnalysis, klass: ir.Klass, method: ir.Function) -> list[Touch]:
     """The places in a method that change an attribute of ``self``."""
+    key = ("touches", klass, method)
+    if key not in file.memo:
+        file.memo[key] = list(_touches(file, klass, method))
+    found: list[Touch] = file.memo[key]
+    return found
+
+
+def _touches(file: FileAnalysis, klass: ir.Klass, method: ir.Function) -> Iterator[Touch]:  # noqa: C901
     if not method.params:
         return
     own = method.params[0].name
@@ -383,6 +391,13 @@ def _leaves(body: list[ir.Stmt]) -> bool:
 
 def is_state(file: FileAnalysis, klass: ir.Klass, name: str) -> bool:
     """Whether an attribute that a class changes by itself is state of whoever uses the object."""
+    key = ("state", klass, name)
+    if key not in file.memo:
+        file.memo[key] = _is_state(file, klass, name)
+    return bool(file.memo[key])
+
+
+def _is_state(file: FileAnalysis, klass: ir.Klass, name: str) -> bool:
     every: list[Touch] = []
     for each in file.types.bases_of(klass):
         for method in each.methods.values():
