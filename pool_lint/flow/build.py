@@ -380,7 +380,11 @@ class _Builder:
         head, body, otherwise, done = self._label(), self._label(), self._label(), self._label()
         self._place(head)
         self._loop_depth += 1
+        first = len(self._points)
         self._test(node.test, body, otherwise)
+        for point in self._points[first:]:
+            if point.kind == "branch":
+                point.name = "while"
         self._frames.append(self._new_loop(done, head))
         self._place(body)
         self._body(node.body)

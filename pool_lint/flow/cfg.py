@@ -43,7 +43,7 @@ class Point:
     call            dst = srcs[0](...); node is the ir.Call; srcs[0] is the receiver or function
     await, yield    dst = await / yield srcs[0]
     use             an operator reads srcs
-    branch          next if the test holds, else alt; ``test`` says what is tested
+    branch          next if the test holds, else alt; ``test`` says what is tested; name: "while" for a loop's own
     iter, step      dst = iter(srcs[0]); dst = next(srcs[0]), alt when exhausted
     enter, exit     of a ``with`` item; srcs[0] is the context manager
     closure         dst = a lambda, nested function or generator expression that reads srcs

@@ -71,7 +71,7 @@ class DuckPools:
             if not name or _LOCK.search(name):
                 continue
             kind = self._types.of(expr.func.value, scope)
-            if kind is not None and kind.kind not in ("external_instance", "many") and not self._types.is_linked(kind):
+            if kind is not None and kind.kind not in ("external_instance", "many") and not self._types.is_unseen(kind):
                 continue
             seen = self._seen[name]
             if method in PAIRS:

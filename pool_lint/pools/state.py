@@ -67,10 +67,12 @@ MEMBERS: dict[str, dict[str, str]] = {
     "httpx.Client": {"headers": "dict", "cookies": "cookies", "params": "dict"},
     "aiohttp.ClientSession": {"headers": "dict", "cookie_jar": "cookies"},
 }
-# Resets that cannot fail.
+# Resets, and other changes of state, that cannot fail.
 NEVER_FAIL: dict[str, frozenset[str]] = {
     "io": frozenset(("seek", "truncate")),
     **{name: frozenset(("clear",)) for name in ("list", "dict", "set", "bytearray", "array")},
+    **{name: frozenset(("set", "clear")) for name in ("threading.Event", "asyncio.Event")},
+    "contextvars.ContextVar": frozenset(("set", "reset")),
 }
 BUFFERS = frozenset(("bytearray", "array", "ndarray"))
 BUILTIN = frozenset(("list", "dict", "set", *BUFFERS))

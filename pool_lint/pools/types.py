@@ -141,9 +141,24 @@ class Types:
         for known, name in linked.own.items():
             self._globals[known] = self._globals[name]
 
-    def is_linked(self, kind: Type) -> bool:
-        """Whether a value is an instance of a class of another module, of which not everything need be understood."""
-        return kind.kind == "instance" and kind.klass is not None and kind.klass in self.linked.homes
+    def is_unseen(self, kind: Type) -> bool:
+        """Whether a value is an instance of a class of which not everything need be in view.
+
+        That is one of another module, or a protocol or abstract class that only says what there is to call.
+        """
+        if kind.kind != "instance" or kind.klass is None:
+            return False
+        return kind.klass in self.linked.homes or self._is_interface(kind.klass)
+
+    def _is_interface(self, klass: ir.Klass) -> bool:
+        methods = [method for name, method in klass.methods.items() if not name.startswith("__")]
+        return (
+            bool(methods)
+            and all(_is_stub(method.body) for method in methods)
+            and any(
+                self.dotted(base.value if isinstance(base, ir.Sub) else base) in _INTERFACES for base in klass.bases
+            )
+        )
 
     def locals_of(self, function: ir.Function) -> dict[str, list[Binding]]:
         """Where each name that a function binds gets its value."""
@@ -548,6 +563,7 @@ class Types:
 
 
 _SEEN_THROUGH = {"typing.cast": 1, "typing_extensions.cast": 1, "asyncio.wait_for": 0, "asyncio.shield": 0}
+_INTERFACES = frozenset(("typing.Protocol", "typing_extensions.Protocol", "abc.ABC"))
 _NEUTRAL_BASES = frozenset(
     f"{module}{name}"
     for module, names in (
@@ -560,6 +576,14 @@ _NEUTRAL_BASES = frozenset(
     for name in names
 )
 _BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
+
+
+def _is_stub(body: list[ir.Stmt]) -> bool:
+    """Whether a body does nothing: a docstring, `...`, `pass`, or `raise NotImplementedError`."""
+    return all(
+        isinstance(stmt, (ir.Pass, ir.Raise)) or (isinstance(stmt, ir.ExprStmt) and isinstance(stmt.value, ir.Const))
+        for stmt in body
+    )
 
 
 def _starts_at_nothing(call: ir.Call) -> bool:

@@ -414,13 +414,18 @@ class FileAnalysis:
         """The borrows that calling a function gives its caller."""
         if self._may_lend(function):
             found = self.summary(function).lends
-            if found:
+            if found or self._hands_over(function):
                 return found
         known = self._shapes.get(function)
         if known is None:
             self._shapes[function] = ()
             known = self._shapes[function] = self._lends_by_shape(function)
         return known
+
+    def _hands_over(self, function: ir.Function) -> bool:
+        """Whether what a function borrows is somebody else's when it ends (``return Lease(self, item)``)."""
+        outcome = self.outcome(function) if function not in self._busy else None
+        return outcome is not None and any(site.kind == "borrow" and site.transferred for site in outcome.follow.sites)
 
     def _lends_by_shape(self, function: ir.Function) -> tuple[Returned, ...]:
         """A borrow method that finds its object in a way that is not followed (through a generator, say).

@@ -93,7 +93,7 @@ class Resolver:
             return self.containers.spec(expr, scope), kind
         if kind is None or kind.kind in ("external_instance", "many"):
             return self._duck.spec(expr), kind
-        if self.types.is_linked(kind):
+        if self.types.is_unseen(kind):
             spec = self._duck.spec(expr)
             if spec is not None and not self._lends_by_itself(kind, spec):
                 return spec, None

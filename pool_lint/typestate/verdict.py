@@ -157,10 +157,18 @@ def _lost_before_lending(follow: Follow, losses: list[Loss]) -> bool:
     if not follow.function.is_generator or not follow.file.is_lender(follow.function):
         return False
     return not any(
-        follow.points[index].kind == "yield"
-        for loss in losses
-        for index, _, _ in path_to(follow, loss.point, loss.fact)
+        _lends(follow, index, fact) for loss in losses for index, fact, _ in path_to(follow, loss.point, loss.fact)
     )
+
+
+def _lends(follow: Follow, index: int, fact: Fact) -> bool:
+    """Whether a point yields what may be the object (``yield None`` of a context manager lends nothing)."""
+    point = follow.points[index]
+    if not isinstance(point.node, ir.Yield) or point.kind != "yield":
+        return False
+    if point.node.value is None or isinstance(point.node.value, ir.Const):
+        return False
+    return point.srcs[0] is None or bool(fact.below(point.srcs[0]))
 
 
 def _is_drain(follow: Follow, site: Site) -> bool:
