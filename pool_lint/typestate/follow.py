@@ -46,7 +46,7 @@ from pool_lint.typestate.state import (
     Place,
     Site,
 )
-from pool_lint.walk import names_read, path_of, walk_statements
+from pool_lint.walk import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -349,26 +349,10 @@ class Follow:
     def _dropped(self, index: int, fact: Fact, before: Fact) -> None:
         """The last reference is gone; the object may come back by itself."""
         site = self.sites[fact.site]
-        if site.spec.gc_returns != "no" or (not site.spec.library and self._is_outgrown(index, site)):
+        if site.spec.gc_returns != "no":
             return
         # The way to where it was still held; of a fact that was only born here there is none.
         self._lost("drop", index, fact, before if before.site == fact.site else fact)
-
-    def _is_outgrown(self, index: int, site: Site) -> bool:
-        """Whether a new object takes the place of one that a size, count or age has ruled out."""
-        names = {str(name) for name in site.vars}
-        line = self.points[index].line
-        return any(
-            isinstance(stmt, ir.If)
-            and isinstance(stmt.test, ir.Compare)
-            and any(op in _ORDERING for op, _ in stmt.test.rights)
-            and names & set(names_read(stmt.test))
-            and any(
-                isinstance(inner, ir.Assign) and isinstance(inner.value, ir.Call) and inner.line == line
-                for inner in stmt.body
-            )
-            for stmt in walk_statements(self.function.body)
-        )
 
     def _lost(self, how: str, index: int, fact: Fact, shown: Fact | None = None) -> None:
         site = self.sites[fact.site]
@@ -1269,7 +1253,6 @@ def _is_leaving(fact: Fact) -> bool:
     return bool(fact.exc) or any(label.startswith("exc:") for label in fact.pend)
 
 
-_ORDERING = frozenset(("<", "<=", ">", ">="))
 PERMIT = PoolSpec(id="permit", library="", classes=(), item="permit", borrows=(), releases=(), remedy="")
 # Attributes that stay what they are, whoever has the object: reading them after the return is no use of it.
 _LASTING = frozenset(
