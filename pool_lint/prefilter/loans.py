@@ -237,7 +237,10 @@ def _lends(place: Place) -> bool:
 
 _THREADS = re.compile(r"\b(?:local[\s\\]*[(),]|(?:scoped_session|get_ident|current_thread)\b)")
 
+_ASYNC_BLOCK = re.compile(r"\basync[\s\\]+(?:for|with)\b")
+
 
 def lends_per_thread(text: str) -> bool:
     """Whether an object of a thread may be held across an ``await`` (POL406)."""
-    return "async" in text and "await" in text and _THREADS.search(text) is not None
+    waits = "async" in text and ("await" in text or _ASYNC_BLOCK.search(text) is not None)
+    return waits and _THREADS.search(text) is not None
