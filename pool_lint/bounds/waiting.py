@@ -110,7 +110,10 @@ def _waits(bounds: FileBounds, callee: Callee, call: ir.Call, function: ir.Funct
         if "await" in form.ways:
             return ""
         return _container_waits(bounds, call, function)
-    if not callee.spec.library or callee.spec.exhausted != "blocks":
+    # Of pools that raise when all are out, some classes wait: those have a constructor's timeout.
+    if not callee.spec.library or (
+        callee.spec.exhausted != "blocks" and not any(timeout.callables for timeout in callee.spec.timeouts)
+    ):
         return None
     return _library_waits(bounds, callee.spec, callee, call, function)
 

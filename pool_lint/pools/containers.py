@@ -403,6 +403,8 @@ class Containers:
             return self._is_made(value.value, scope, depth)
         if isinstance(value, ir.Call):
             return True
+        if isinstance(value, (ir.Seq, ir.DictLit)) and not value.items:
+            return not (isinstance(value, ir.Seq) and value.kind == "tuple")
         if isinstance(value, ir.Name):
             values = self.assigned(scope).get(value.id, ())
             return any(
@@ -522,7 +524,7 @@ class Containers:
                     isinstance(_unawaited(value), ir.Call)
                     and not self._takes_from(value, function, use)
                     and not self._is_given(value, function, use)
-                    for value in self._when_empty(function, name)
+                    for value in self._when_empty(function, name, use)
                 ):
                     return True
             returned = [
@@ -531,10 +533,18 @@ class Containers:
                 if isinstance(stmt, ir.Return) and stmt.value is not None
             ]
             if any(self._takes_from(value, function, use) for value in returned) and any(
-                isinstance(value, ir.Call) and not self._takes_from(value, function, use) for value in returned
+                isinstance(value, ir.Call) and not self._takes_from(value, function, use)
+                for each in returned
+                for value in self._values_of(each, function)
             ):
                 return True
         return False
+
+    def _values_of(self, value: ir.Expr, function: ir.Function) -> list[ir.Expr]:
+        """An expression, or what the variable that it is was given."""
+        if not isinstance(value, ir.Name):
+            return [value]
+        return [_unawaited(each) for each in self.assigned(function).get(value.id, ())]
 
     def _is_given(self, value: ir.Expr, function: ir.Function, use: ContainerUse) -> bool:
         """Whether a call gets the container itself (``heappushpop(items, item)``): it makes nothing."""
@@ -543,10 +553,20 @@ class Containers:
             isinstance(arg, (ir.Name, ir.Attr)) and self.key(arg, function) == use.key for arg in call.args
         )
 
-    def _when_empty(self, function: ir.Function, name: str) -> Iterable[ir.Expr]:
-        """What a name is given under an ``if``, or in a handler for an empty container."""
+    def _when_empty(self, function: ir.Function, name: str, use: ContainerUse) -> Iterable[ir.Expr]:
+        """What a name is given under an ``if``, in a handler for an empty container, after a loop over all of it."""
+        bodies: list[list[ir.Stmt]] = []
+        for position, stmt in enumerate(function.body):
+            if isinstance(stmt, ir.While) and self.key(stmt.test, function) == use.key:
+                after = function.body[position + 1 :]
+                yield from (
+                    each.value
+                    for each in after
+                    if isinstance(each, ir.Assign) and each.value is not None
+                    if any(name in _target_names(target) for target in each.targets)
+                )
         for stmt in walk_statements(function.body):
-            bodies: list[list[ir.Stmt]] = []
+            bodies = []
             if isinstance(stmt, ir.If):
                 bodies = [stmt.body, stmt.orelse]
             elif isinstance(stmt, ir.Try):

@@ -132,7 +132,8 @@ def _is_given(tree: Tree, place: Place, names: set[str], container: str, takers:
 def _is_freed(tree: Tree, place: Place, names: set[str]) -> bool:
     """Whether a name holds what was taken out of another container, in which it lived (`worth.kept`: free lists)."""
     values = [value for name in names for value in tree.given(place.function).get(name, ())]
-    return bool(values) and all(any(map(_is_pop, calls_in(value))) for value in values)
+    made = [value.value if isinstance(value, ast.Await) else value for value in values]
+    return bool(made) and all(isinstance(value, ast.Call) and any(map(_is_pop, calls_in(value))) for value in made)
 
 
 def _is_pop(call: ast.Call) -> bool:
@@ -237,7 +238,10 @@ def _lends(place: Place) -> bool:
 
 _THREADS = re.compile(r"\b(?:local[\s\\]*[(),]|(?:scoped_session|get_ident|current_thread)\b)")
 
+_ASYNC_BLOCK = re.compile(r"\basync[\s\\]+(?:for|with)\b")
+
 
 def lends_per_thread(text: str) -> bool:
     """Whether an object of a thread may be held across an ``await`` (POL406)."""
-    return "async" in text and "await" in text and _THREADS.search(text) is not None
+    waits = "async" in text and ("await" in text or _ASYNC_BLOCK.search(text) is not None)
+    return waits and _THREADS.search(text) is not None

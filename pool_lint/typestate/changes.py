@@ -179,7 +179,12 @@ class Reader:
     def _connection_value(self, kind: str, text: str, name: str, value: ir.Expr | None, line: int) -> Iterator[Change]:
         """``connection.autocommit = value``: a value that cannot be seen is not taken for the bad one."""
         path = ("db", kind)
-        if value is None or not isinstance(value, (ir.Const, ir.Attr, ir.Name)):
+        if kind == "factory":
+            # The same for whoever sets it, but not for those who do not: a global is as good as a constant.
+            local = value is None or any(each in self.function.assigned for each in names_read(value))
+            clean = local or (isinstance(value, ir.Const) and value.value is None)
+            yield Change("set", (*path, name), line, text, kind, clean=clean, value=text_of(value))
+        elif value is None or not isinstance(value, (ir.Const, ir.Attr, ir.Name)):
             yield Change("set", path, line, clean=True)
         elif isinstance(value, ir.Const):
             clean = value.value in (None, False, 0, "")
@@ -883,6 +888,9 @@ _CONNECTION_ATTRIBUTES = {
     "readonly": ("isolation", "readonly"),
     "read_only": ("isolation", "read_only"),
     "deferrable": ("isolation", "deferrable"),
+    "row_factory": ("factory", "row_factory"),
+    "cursor_factory": ("factory", "cursor_factory"),
+    "text_factory": ("factory", "text_factory"),
 }
 _CONNECTION_METHODS = {
     "autocommit": ("autocommit", "autocommit"),

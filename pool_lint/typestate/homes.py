@@ -62,6 +62,8 @@ def _library_home(file: FileAnalysis, spec: PoolSpec, site: Site) -> Home:
         resets = frozenset(_ALL_KINDS)
     if spec.reset_params and _given(file, spec, spec.reset_params):
         resets = frozenset(_ALL_KINDS)
+    elif spec.reset_params and _given(file, spec, spec.reset_params, off=True):
+        resets = frozenset()
     implicit = (
         spec.transactions == "implicit" and not _given(file, spec, ("autocommit", "isolation_level", "**"))
         and site.kind == "borrow"
@@ -82,8 +84,11 @@ def _listens(file: FileAnalysis) -> bool:
     )
 
 
-def _given(file: FileAnalysis, spec: PoolSpec, params: tuple[str, ...]) -> bool:
-    """Whether some construction of such a pool in this file gives one of these parameters (``**``: hidden ones)."""
+def _given(file: FileAnalysis, spec: PoolSpec, params: tuple[str, ...], *, off: bool = False) -> bool:
+    """Whether some construction of such a pool in this file gives one of these parameters (``**``: hidden ones).
+
+    ``off``: whether it gives one as ``False``, which turns off what the library does by itself.
+    """
     for function, body in file.scopes():
         for expr in walk_expressions(body):
             if not isinstance(expr, ir.Call):
@@ -92,7 +97,10 @@ def _given(file: FileAnalysis, spec: PoolSpec, params: tuple[str, ...]) -> bool:
             if kind is None or kind.kind != "pool" or kind.spec is not spec or kind.origin is not expr:
                 continue
             for name, value in expr.keywords:
-                if (name is None and "**" in params) or (name in params and not _is_false(value)):
+                said = name in params and (
+                    isinstance(value, ir.Const) and value.value is False if off else not _is_false(value)
+                )
+                if said or (name is None and "**" in params):
                     return True
     return False
 
@@ -219,5 +227,5 @@ def _commits_by_itself(file: FileAnalysis, driver: str) -> bool:
 
 _ALL_KINDS = (
     "transaction", "session_variables", "role", "autocommit", "isolation", "prepared_statements", "temp_tables",
-    "listen", "cursors", "advisory_locks", "database",
+    "listen", "cursors", "advisory_locks", "database", "factory",
 )  # fmt: skip

@@ -71,7 +71,10 @@ def _builds_a_pool(file: FileAnalysis, call: ir.Call, function: ir.Function) -> 
     if kind is None or kind.kind != "external":
         return False
     spec = file.catalog.by_class.get(kind.dotted) or file.catalog.by_factory.get(kind.dotted)
-    return spec is not None and not spec.client and not spec.handle_is_pool and not spec.only_if_released
+    if spec is None or spec.handle_is_pool or spec.only_if_released:
+        return False
+    # An engine lends connections, unless it is told to keep none; a client's own methods borrow and return.
+    return not spec.client or (bool(spec.borrows) and not any(key in ("poolclass", None) for key, _ in call.keywords))
 
 
 def _is_for_one_borrow(file: FileAnalysis, function: ir.Function, name: str, built: ir.Call) -> bool:
