@@ -43,8 +43,8 @@ def test_a_picture_stands_alone_and_follows_the_scheme(path: str) -> None:
 
 def test_the_finding_is_shown_with_its_path() -> None:
     words = " ".join(ET.parse(FOLDER / "finding.svg").getroot().itertext())  # noqa: S314 - the project's own file
-    assert "POL102" in words
-    assert "conn borrowed" in words
+    assert "POL101" in words
+    assert "lost if it raises" in words
     assert "✗" in words
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pool_lint.commands.base import CLEAN, Command, file_and_line, positive
 from pool_lint.commands.inputs import parse_text, read_input
-from pool_lint.config import load_settings
+from pool_lint.commands.selection import declare_settings, settings_of
 
 if TYPE_CHECKING:
     import argparse
@@ -40,6 +39,7 @@ def _declare_profile(parser: argparse.ArgumentParser) -> None:
 
 def _declare_explain_cost(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("place", metavar="FILE:LINE", help="the line on which the pool is built")
+    declare_settings(parser)
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
@@ -60,7 +60,7 @@ def _explain_cost(arguments: argparse.Namespace) -> int:
     name, line = file_and_line(arguments.place)
     text = read_input(name)
     parse_text(text, name)
-    sys.stdout.write(explain_cost(text, line, load_settings(Path.cwd()), name))
+    sys.stdout.write(explain_cost(text, line, settings_of(arguments), name))
     return CLEAN
 
 

@@ -162,8 +162,12 @@ def _describe(account: Sum, pool: KeptPool, threads: int) -> None:
     for name, cost in rows:
         if cost is not None:
             account.lines.append(f"{name:44} {_line(cost)}")
-    state = {True: "escape", False: "never escape", None: "are not borrowed in this file"}[account.escapes]
-    account.lines.append(f"borrowed objects {state}")
+    states = {
+        True: "borrowed objects escape",
+        False: "borrowed objects never escape",
+        None: "nobody in this file borrows one",
+    }
+    account.lines.append(states[account.escapes])
 
 
 def _line(cost: Interval) -> str:
