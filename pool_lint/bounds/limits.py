@@ -60,15 +60,20 @@ class Limits:
     def limits_opening(self, keeper: Keeper, body: Body, created: list[ir.Call]) -> bool:
         """Whether a count, a semaphore or a second queue limits how many connections a function opens."""
         around = self.around(body)
-        if any(self.counts(each) or self._waits_elsewhere(each, keeper) for each in around):
+        if any(self.counts(each, keeper) or self._waits_elsewhere(each, keeper) for each in around):
             return True
         family = [each for each in self._bodies.values() if _same_family(each, keeper, body)]
         return any(self.has_permits(each, created) for each in (*around, *family))
 
-    def counts(self, body: Body) -> bool:
-        """Whether a function compares a count with a limit, or waits until there is room."""
+    def counts(self, body: Body, idle: Keeper | None = None) -> bool:
+        """Whether a function compares a count with a limit, or waits until there is room.
+
+        How many are ``idle`` limits what is kept, not what is opened.
+        """
         for compare in body.compares:
             sides = [compare.left, *(right for _, right in compare.rights)]
+            if idle is not None and any(self._is_length(side, idle, body) for side in sides):
+                continue
             ordered = any(op in ORDERING for op, _ in compare.rights) and any(self._is_count(side) for side in sides)
             # `len(idle) > 0` asks only whether there is one
             if ordered and not any(isinstance(side, ir.Const) and side.value in (0, None) for side in sides):
@@ -81,6 +86,12 @@ class Limits:
             and not _is_own_variable(path, body)
             for call in body.calls
         )
+
+    def _is_length(self, expr: ir.Expr, keeper: Keeper, body: Body) -> bool:
+        if not isinstance(expr, ir.Call):
+            return False
+        of = expr.args[0] if expr.args else expr.func.value if isinstance(expr.func, ir.Attr) else expr
+        return self._is_count(expr) and self._keepers.at(of, body.scope) is keeper
 
     def _is_count(self, expr: ir.Expr) -> bool:
         if isinstance(expr, ir.Call):

@@ -403,8 +403,6 @@ class Containers:
             return self._is_made(value.value, scope, depth)
         if isinstance(value, ir.Call):
             return True
-        if isinstance(value, (ir.Seq, ir.DictLit)) and not value.items:
-            return not (isinstance(value, ir.Seq) and value.kind == "tuple")
         if isinstance(value, ir.Name):
             values = self.assigned(scope).get(value.id, ())
             return any(
