@@ -46,7 +46,7 @@ from pool_lint.typestate.state import (
     Place,
     Site,
 )
-from pool_lint.walk import path_of
+from pool_lint.walk import path_of, walk_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,12 +59,23 @@ NEXT, ALT, EXC = "next", "alt", "exc"
 USED = "+used"
 # How many facts one run may meet: so many, and so many more at each point.  The largest function of the fixtures,
 # where all that tests tell is followed, meets nine at a point.
-_MOST_FACTS = 4_000
+_MOST_FACTS = 12_000
 _MOST_AT_A_POINT = 20
 ALL, OF_HANDLES = range(2)
 _MOST_ENVIRONMENTS = 16
 # Parts of an element that are told apart: of what is put into a container, longer paths are forgotten.
 _DEEPEST = 3
+
+
+def _flags(function: ir.Function) -> set[Root]:
+    """The variables that are given nothing but True, False and None, and are no parameters."""
+    flags: set[Root] = set()
+    others: set[Root] = {param.name for param in function.params}
+    for stmt in walk_statements(function.body):
+        if isinstance(stmt, ir.Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], ir.Name):
+            plain = isinstance(stmt.value, ir.Const) and (stmt.value.value is None or stmt.value.value in (True, False))
+            (flags if plain else others).add(stmt.targets[0].id)
+    return flags - others
 
 
 class TooComplex(Exception):  # noqa: N818 - a signal, not an error of the user's
@@ -99,7 +110,7 @@ class Follow:
     ``entries`` are places that hold an object when the function begins (to learn what it does with them);
     ``lenient`` are the points whose objects are given up when an unseen function gets them.
     ``plain`` looks at no handle: enough to see how a function ends.  ``known`` says what is kept of what tests tell:
-    ``ALL``, or what they tell ``OF_HANDLES``.  ``given`` is what is known at the start.
+    ``ALL``, or what they tell ``OF_HANDLES`` and of flags.  ``given`` is what is known at the start.
     """
 
     def __init__(
@@ -133,7 +144,8 @@ class Follow:
         self._entered = frozenset(place for place, _ in self._entries)
         self.keys = frozenset[tuple[Root, ...]]() if plain else file.keys(cfg) | {key for key, _ in given}
         if known != ALL:
-            self.keys = frozenset((name,) for name in file.handle_names(self.function))
+            names = file.handle_names(self.function) | _flags(self.function)
+            self.keys = frozenset((name,) for name in names)
         self._given = given
         self._environments: dict[int, int] = {}
         self._greenlets = file.greenlets
