@@ -547,9 +547,11 @@ def _second(follow: Follow, index: int, point: Point, fact: Fact) -> Iterable[Ou
     site = follow.sites[fact.site]
     if fact.via.startswith("stale"):
         follow.report("stale", index, fact)
-    elif (not site.spec.second_release_ok or _elsewhere(follow, point, fact)) and site.kind == "borrow":
-        if not _is_destroyed(follow, fact) or not follow.file.containers.reopens(site.spec):
-            follow.report("double", index, fact)
+    elif site.kind == "borrow" and (
+        not (site.spec.second_release_ok or (_is_destroyed(follow, fact) and follow.file.containers.reopens(site.spec)))
+        or _elsewhere(follow, point, fact)
+    ):
+        follow.report("double", index, fact)
     return ((NEXT, follow.bind(index, point.dst, fact, [])),)
 
 
