@@ -105,6 +105,13 @@ class Containers:
         """Whether a pool is a container of which a borrow makes a new object when there is none."""
         return any(found is spec and self._made_when_empty(self.uses[key]) for key, found in self._specs.items())
 
+    def reopens(self, spec: PoolSpec) -> bool:
+        """Whether the objects of a container open themselves again: one that was closed may go back."""
+        return any(
+            found is spec and not _REOPENING.isdisjoint(self._object_names(self.uses[key]))
+            for key, found in self._specs.items()
+        )
+
     def pools(self) -> list[ContainerUse]:
         """The containers of the file itself with the evidence for a pool."""
         return [use for use in self.own_uses() if self._is_pool(use)]
@@ -666,6 +673,9 @@ class Containers:
         for put in use.puts:
             if put.what in ("made", "new") and isinstance(put.value, ir.Call):
                 yield self._types.dotted(put.value.func)
+        for made, _ in self.made_when_empty(use):
+            if isinstance(made, ir.Call):
+                yield self._types.dotted(made.func)
 
     def _errors(self, use: ContainerUse) -> tuple[str, ...]:
         """What calls on the objects raise, where the container says what they are."""
@@ -768,6 +778,14 @@ _HARMLESS = frozenset(
 )
 DESTROYING = (
     "close", "aclose", "terminate", "disconnect", "shutdown", "kill", "stop", "quit", "dispose", "destroy", "abort",
+)  # fmt: skip
+_REOPENING = frozenset(
+    (
+        "http.client.HTTPConnection", "http.client.HTTPSConnection", "requests.Session", "requests.session",
+        "redis.Redis", "redis.StrictRedis", "redis.asyncio.Redis", "valkey.Valkey", "pymemcache.Client",
+        "pymemcache.client.base.Client", "urllib3.PoolManager", "urllib3.HTTPConnectionPool",
+        "urllib3.HTTPSConnectionPool",
+    )
 )  # fmt: skip
 _ERRORS: dict[str, tuple[str, ...]] = {
     "socket.socket": ("OSError",),

@@ -547,7 +547,10 @@ def _second(follow: Follow, index: int, point: Point, fact: Fact) -> Iterable[Ou
     site = follow.sites[fact.site]
     if fact.via.startswith("stale"):
         follow.report("stale", index, fact)
-    elif (not site.spec.second_release_ok or _elsewhere(follow, point, fact)) and site.kind == "borrow":
+    elif site.kind == "borrow" and (
+        not (site.spec.second_release_ok or (_is_destroyed(follow, fact) and follow.file.containers.reopens(site.spec)))
+        or _elsewhere(follow, point, fact)
+    ):
         follow.report("double", index, fact)
     return ((NEXT, follow.bind(index, point.dst, fact, [])),)
 
@@ -717,7 +720,12 @@ def _is_finishing(follow: Follow, fact: Fact, name: str) -> bool:
 
     Only where a method of the object ended the borrow: one that is in its pool again is not to be closed.
     """
-    if fact.done < 0 or follow.sites[fact.site].spec.library or name not in _FINISHING | _DESTROYING:
+    return name in _FINISHING | _DESTROYING and _is_destroyed(follow, fact)
+
+
+def _is_destroyed(follow: Follow, fact: Fact) -> bool:
+    """Whether a method of an object of a home-made pool, and no return, has ended the borrow."""
+    if fact.done < 0 or follow.sites[fact.site].spec.library:
         return False
     done = follow.points[fact.done]
     return done.kind == "call" and done.name in _DESTROYING and follow.object_release(fact, done.name) is False
