@@ -142,7 +142,7 @@ def _ground(follow: Follow, index: int, point: Point, fact: Fact, call: ir.Call,
     if (
         callee.kind == "permit"
         and callee.name == "acquire"
-        and follow.file.permit_matters(follow.function, callee.pool)
+        and follow.file.permits.permit_matters(follow.function, callee.pool)
     ):
         outs.extend(_take_permit(follow, index, point, fact, callee))
     known = ""
@@ -199,7 +199,7 @@ def _born(
             places.add(((*chosen, *what.path[1:]), POOL))
             places.add((what.path, POOL))
         else:
-            places.update((path, POOL) for path in follow.file.aliases(what.path, follow.function))
+            places.update((path, POOL) for path in follow.file.identity.aliases(what.path, follow.function))
     born = born.with_places(places)
     if now and isinstance(point.dst, str) and not what.where:
         born = follow.bind(index, point.dst, born, born.below(point.dst), TRUTHY)
@@ -636,12 +636,16 @@ def _same_pool(follow: Follow, fact: Fact, path: Place | None) -> bool:
             place[:-1] if str(place[-1]).startswith("._") and len(place) > len(path) else place, follow.function
         )
     ]
-    if known and follow.pool_words and all(follow.file.other_pool(place, path, follow.function) for place in known):
+    if (
+        known
+        and follow.pool_words
+        and all(follow.file.identity.other_pool(place, path, follow.function) for place in known)
+    ):
         return False
-    if path in follow.file.aliases(site.path, follow.function):
+    if path in follow.file.identity.aliases(site.path, follow.function):
         # It was that pool; the name has been given another one since.
-        return not follow.file.gets_another_pool(path, follow.function)
-    return not follow.file.other_pool(site.path, path, follow.function)
+        return not follow.file.identity.gets_another_pool(path, follow.function)
+    return not follow.file.identity.other_pool(site.path, path, follow.function)
 
 
 def _closed(follow: Follow, index: int, point: Point, fact: Fact, callee: Callee, call: ir.Call) -> Iterable[Out]:
@@ -1172,7 +1176,7 @@ def _constructor(follow: Follow, index: int, point: Point, fact: Fact, call: ir.
         for _rest, role in fact.below(root):
             if role in (OBJECT, PART, CLOSER, GUARD):
                 touched = True
-                given.extend(follow.file.constructor_attrs(klass, where))
+                given.extend(follow.file.attributes.constructor_attrs(klass, where))
                 if role == CLOSER and fact.status == HELD:
                     follow.transfer(fact)
                     return ()
@@ -1183,10 +1187,10 @@ def _constructor(follow: Follow, index: int, point: Point, fact: Fact, call: ir.
             follow.report("use", index, fact)
             return ()
         return _finish(follow, index, point, fact, call, callee, [])
-    if any(follow.file.attr_policy(klass, None, name) == "given" for name in given):
+    if any(follow.file.attributes.attr_policy(klass, None, name) == "given" for name in given):
         follow.transfer(fact)
         return ()
-    if not given or any(follow.file.attr_policy(klass, None, name) == "unseen" for name in given):
+    if not given or any(follow.file.attributes.attr_policy(klass, None, name) == "unseen" for name in given):
         site.unseen = True
         if follow.is_lenient(fact) and site.kind != "param":
             follow.transfer(fact)
@@ -1211,7 +1215,7 @@ def _permit_call(follow: Follow, index: int, point: Point, fact: Fact, call: ir.
     if (
         callee.kind == "function"
         and callee.function is not None
-        and follow.file.releases_permit(callee.function, site.path)
+        and follow.file.permits.releases_permit(callee.function, site.path)
     ):
         site.returned = True
         return ()
@@ -1223,7 +1227,7 @@ def _permit_call(follow: Follow, index: int, point: Point, fact: Fact, call: ir.
         return [*outs, (NEXT, follow.bind(index, point.dst, fact, []))]
     if callee.kind == "std" and callee.name in ("heapq.heappop", "heapq.heappush"):
         return [(NEXT, follow.bind(index, point.dst, fact, []))]
-    if isinstance(call.func, ir.Attr) and follow.file.is_own_container(call.func.value, follow.function):
+    if isinstance(call.func, ir.Attr) and follow.file.permits.is_own_container(call.func.value, follow.function):
         outs = [
             (EXC, fact._replace(exc=OWN + name))
             for name in ("IndexError", "KeyError", "queue.Empty", "asyncio.QueueEmpty")
@@ -1239,9 +1243,9 @@ def _registers_permit(follow: Follow, call: ir.Call, path: Place | None) -> bool
         if isinstance(expr, ir.Attr) and expr.name == "release" and path_of(expr.value) == path:
             return True
         function = follow.file.function_of(expr, follow.function)
-        if function is not None and follow.file.releases_permit(function[0], path):
+        if function is not None and follow.file.permits.releases_permit(function[0], path):
             return True
-        if isinstance(expr, ir.Lambda) and follow.file.releases_permit(expr.function, path):
+        if isinstance(expr, ir.Lambda) and follow.file.permits.releases_permit(expr.function, path):
             return True
     return False
 

@@ -172,7 +172,7 @@ class Dirt:
         )
         methods = [
             method
-            for each in self.file.family(klass)
+            for each in self.file.attributes.family(klass)
             for method in each.methods.values()
             if method is not outcome.function and method.params and self.file.mentions(method, attr)
         ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +13,19 @@ from pool_lint.flow.cfg import RET, Cfg, Point, Root
 from pool_lint.flow.live import live_roots
 from pool_lint.pools.containers import Containers
 from pool_lint.pools.duck import DuckPools
-from pool_lint.pools.linked import MARK, Linked, plain
+from pool_lint.pools.linked import Linked, plain
 from pool_lint.pools.types import Types, decorator_names
+from pool_lint.typestate.attributes import Attributes, AttrSite
 from pool_lint.typestate.exceptions import Exceptions
 from pool_lint.typestate.follow import ALL, LATER, OF_HANDLES, Follow, TooComplex, tested_paths
+from pool_lint.typestate.identity import Identity, alternatives
 from pool_lint.typestate.made import has_parts, is_plain
+from pool_lint.typestate.permits import Permits
 from pool_lint.typestate.resolve import Callee, Resolver
 from pool_lint.typestate.state import (
     AWAITABLE,
     CLOSER,
     DERIVED,
-    EXIT,
     GROUND,
     GUARD,
     HELD,
@@ -36,11 +37,11 @@ from pool_lint.typestate.state import (
     Site,
 )
 from pool_lint.typestate.summary import Effect, Returned, Summary
-from pool_lint.walk import names_read, path_of, walk_expressions, walk_statements
+from pool_lint.walk import path_of, walk_expressions, walk_statements
 from pool_lint.words import LENDING_NAME, RETURNING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from pool_lint.config import Settings
 
@@ -54,17 +55,6 @@ _BORROW_NAME = re.compile(
 _RELEASE_NAME = re.compile(
     r"^_*(release|put_?conn|put_?back|give_?back|check_?in|return|recycle|free|close|dispose|put_nowait|put|push|finish|repool|discard)"
 )
-
-
-@dataclass(slots=True, eq=False)
-class AttrSite:
-    """A borrow that a method keeps in an attribute of ``self``."""
-
-    klass: ir.Klass
-    attr: str
-    function: ir.Function
-    follow: Follow
-    site: Site
 
 
 @dataclass(slots=True, eq=False)
@@ -91,6 +81,9 @@ class FileAnalysis:
     containers: Containers = field(init=False)
     resolver: Resolver = field(init=False)
     exceptions: Exceptions = field(init=False)
+    attributes: Attributes = field(init=False)
+    identity: Identity = field(init=False)
+    permits: Permits = field(init=False)
     greenlets: bool = field(init=False)
     object_releases: frozenset[str] = field(init=False)
     gave_up: list[ir.Function] = field(default_factory=list)
@@ -108,17 +101,14 @@ class FileAnalysis:
     _keys: dict[Cfg, frozenset[tuple[Root, ...]]] = field(default_factory=dict)
     _shapes: dict[ir.Function, tuple[Returned, ...]] = field(default_factory=dict)
     _parts: dict[int, bool] = field(default_factory=dict)
-    _counts: dict[tuple[ir.Function, str], bool] = field(default_factory=dict)
     _busy: set[object] = field(default_factory=set)
     _running: set[ir.Function] = field(default_factory=set)
     _recursive: set[object] = field(default_factory=set)
-    _policies: dict[tuple[ir.Klass, ir.Function | None, str], str] = field(default_factory=dict)
     _decorators: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
     _mentions: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
     _closures: dict[ir.Function, dict[Root, list[tuple[str, str]]]] = field(default_factory=dict)
     _looked_into: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
     _built: dict[Cfg, tuple[frozenset[int], dict[int, Point]]] = field(default_factory=dict)
-    _aliases: dict[ir.Function, dict[Place, set[Place]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tree.settle()
@@ -127,6 +117,7 @@ class FileAnalysis:
         duck = DuckPools(self.tree, self.types)
         self.resolver = Resolver(self.tree, self.types, self.containers, duck, self.catalog)
         self.resolver.lends = lambda function: bool(self.lent_by(function))
+        self.attributes, self.identity, self.permits = Attributes(self), Identity(self), Permits(self)
         self.exceptions = Exceptions(self.types, self.catalog)
         self.greenlets = self.resolver.is_greenlet_module()
         self.object_releases = frozenset(
@@ -180,7 +171,8 @@ class FileAnalysis:
             found = self._cfgs[function] = build_cfg(function)
         return found
 
-    def _calls(self, function: ir.Function) -> list[Callee]:
+    def calls(self, function: ir.Function) -> list[Callee]:
+        """What each call of a function is resolved to."""
         return [
             self.resolver.callee(expr, function)
             for expr in walk_expressions(function.body)
@@ -196,10 +188,10 @@ class FileAnalysis:
         return found
 
     def _finds_borrow(self, function: ir.Function) -> bool:
-        for callee in self._calls(function):
+        for callee in self.calls(function):
             if callee.kind == "borrow":
                 return True
-            if callee.kind == "permit" and self.permit_matters(function, callee.pool):
+            if callee.kind == "permit" and self.permits.permit_matters(function, callee.pool):
                 return True
             if callee.kind == "function" and callee.function is not None and self.lent_by(callee.function):
                 return True
@@ -207,7 +199,7 @@ class FileAnalysis:
             isinstance(stmt, ir.AugAssign)
             and isinstance(stmt.target, ir.Attr)
             and stmt.op == "AddAssign"
-            and self.is_count(function, stmt.target.name)
+            and self.permits.is_count(function, stmt.target.name)
             for stmt in walk_statements(function.body)
         )
 
@@ -436,7 +428,7 @@ class FileAnalysis:
         klass = function.owner
         if klass is None or function.is_generator or not _BORROW_NAME.match(function.name):
             return ()
-        if not self._returns_something(function):
+        if not self.returns_something(function):
             return ()
         for (owner, name), use in self.containers.uses.items():
             if (
@@ -645,7 +637,7 @@ class FileAnalysis:
         if found is None:
             names = {expr.name for expr in walk_expressions(function.body) if isinstance(expr, ir.Attr)}
             self._mentions[function] = frozenset(names)
-            for callee in self._calls(function):
+            for callee in self.calls(function):
                 if callee.kind == "function" and callee.function is not None and callee.bound:
                     if callee.function not in self._mentions:
                         self.mentions(callee.function, name)
@@ -697,7 +689,7 @@ class FileAnalysis:
         """The local variables of a function that are given one of several pools."""
         out = set()
         for name, values in self.containers.assigned(function).items():
-            if sum(len(_alternatives(value)) for value in values) <= 1:
+            if sum(len(alternatives(value)) for value in values) <= 1:
                 continue
             kind = self.types.name_type(name, function)
             if (kind is not None and kind.kind == "pool") or (
@@ -749,7 +741,7 @@ class FileAnalysis:
             for name, values in self.containers.assigned(function).items()
             if name in names
             for value in values
-            for each in _alternatives(value)
+            for each in alternatives(value)
         )
         return frozenset(path for path in paths if path is not None)
 
@@ -941,336 +933,16 @@ class FileAnalysis:
 
     # Attributes of self.
 
-    def note_attr_site(self, function: ir.Function, attr: str, follow: Follow, site: Site) -> None:
-        """Remember that a method keeps what it borrows in an attribute; its closing methods are looked at later."""
-        owner = function.owner
-        if (
-            owner is not None
-            and site.kind == "borrow"
-            and not any(kept.follow is follow and kept.site is site and kept.attr == attr for kept in self.attr_sites)
-        ):
-            self.attr_sites.append(AttrSite(owner, attr, function, follow, site))
-
-    def family(self, klass: ir.Klass) -> list[ir.Klass]:
-        """A class with its bases and subclasses in this file."""
-        out = list(self.types.bases_of(klass))
-        out.extend(each for each in self.tree.classes if each not in out and klass in self.types.bases_of(each))
-        return out
-
-    def attr_policy(self, klass: ir.Klass | None, function: ir.Function | None, name: str) -> str:
-        """Who looks after an object in ``self.name``: some other method ("given"), nobody ("kept"), or "unseen"."""
-        if klass is None:
-            return "unseen"
-        key = (klass, function, name)
-        found = self._policies.get(key)
-        if found is None:
-            found = self._policies[key] = self._attr_policy(klass, function, name)
-        return found
-
-    def _attr_policy(self, klass: ir.Klass, function: ir.Function | None, name: str) -> str:
-        family = self.family(klass)
-        inside: set[ir.Function] = set()
-        for each in family:
-            for method in each.methods.values():
-                inside.add(method)
-                if method is function and not method.nested:
-                    continue
-                functions = list(method.nested) if method is function else [method, *method.nested]
-                for inner in functions:
-                    if self._looks_after(inner, name):
-                        return "given"
-        for other in self.tree.functions:
-            if other in inside or other is function or (other.parent is not None and other.parent in inside):
-                continue
-            own = other.params[0].name if other.owner is not None and other.params else ""
-            if self._releases_attr(other, name, not_of=own):
-                return "given"
-        # Of a class of another module, not everything that looks after its objects need be in view.
-        if self.types.unseen_bases(klass) or klass in self.linked.homes:
-            return "unseen"
-        return "kept"
-
-    def has_finalizer(self, klass: ir.Klass | None, name: str) -> bool:
-        """Whether the class's ``__del__`` gives ``self.name`` back, even if its constructor failed."""
-        closer = klass.methods.get("__del__") if klass is not None else None
-        return closer is not None and self._looks_after(closer, name)
-
-    def _looks_after(self, function: ir.Function, name: str, depth: int = 1) -> bool:
-        """Whether a method returns ``self.name`` to its pool, or shows it to the outside."""
-        if function.name == "__init__" and not function.nested:
-            return False
-        if not self.mentions(function, name):
-            return False
-        for stmt in walk_statements(function.body):
-            value = stmt.value if isinstance(stmt, (ir.Return, ir.ExprStmt)) else None
-            if isinstance(value, ir.Yield):
-                value = value.value
-            elif isinstance(stmt, ir.ExprStmt):
-                continue
-            if value is not None and self._shows(value, name):
-                return True
-        if self._releases_attr(function, name):
-            return True
-        if depth == 0:
-            return False
-        return any(
-            callee.kind == "function"
-            and callee.function is not None
-            and callee.bound
-            and callee.function is not function
-            and self._looks_after(callee.function, name, depth - 1)
-            for callee in self._calls(function)
-        )
-
-    def _shows(self, value: ir.Expr, name: str) -> bool:
-        if isinstance(value, ir.Attr):
-            return value.name == name
-        if isinstance(value, ir.Seq):
-            return any(self._shows(item, name) for item in value.items)
-        if isinstance(value, (ir.Await, ir.Star)):
-            return self._shows(value.value, name)
-        if isinstance(value, ir.Bool):
-            return self._shows(value.left, name) or self._shows(value.right, name)
-        if isinstance(value, ir.Cond):
-            return self._shows(value.body, name) or self._shows(value.orelse, name)
-        return False
-
-    def _releases_attr(self, function: ir.Function, name: str, not_of: str = "") -> bool:
-        """Whether a function gives ``x.name`` to a return call, or calls its ``close()``, directly or by an alias.
-
-        ``not_of``: the ``self`` of an unrelated class, whose attribute of that name is another.
-        """
-
-        def is_attr(expr: ir.Expr) -> bool:
-            if not isinstance(expr, ir.Attr):
-                return False
-            return expr.name == name and not (isinstance(expr.value, ir.Name) and expr.value.id == not_of)
-
-        aliases = _given(function, is_attr)
-
-        def is_it(expr: ir.Expr) -> bool:
-            return is_attr(expr) or (isinstance(expr, ir.Name) and expr.id in aliases)
-
-        return any(
-            isinstance(expr, ir.Call) and self._gives_back(expr, function, is_it)
-            for expr in walk_expressions(function.body)
-        )
-
-    def _gives_back(self, call: ir.Call, function: ir.Function, is_it: Callable[[ir.Expr], bool]) -> bool:
-        """Whether a call gives an object to a function that returns or may return it, or is its own ``close()``."""
-        callee = self.resolver.callee(call, function)
-        if any(is_it(arg) for arg in (*call.args, *(value for _, value in call.keywords))):
-            if callee.kind == "release" or (callee.kind == "function" and callee.function is not None):
-                return True
-            last = call.func.name if isinstance(call.func, ir.Attr) else self.types.dotted(call.func)
-            if _RELEASE_NAME.match(last) or RETURNING.match(last.rpartition(".")[2]):
-                return True
-        return (
-            isinstance(call.func, ir.Attr)
-            and is_it(call.func.value)
-            and (call.func.name in self.object_releases or call.func.name in _ENDING)
-        )
-
-    def constructor_attrs(self, klass: ir.Klass, where: int | str | None) -> list[str]:
-        """The attributes that an argument of a class's constructor ends up in."""
-        init = self.types.method(klass, "__init__")
-        if init is not None:
-            params = [param.name for param in init.params][1:]
-            name = (
-                where
-                if isinstance(where, str)
-                else params[where]
-                if isinstance(where, int) and where < len(params)
-                else None
-            )
-            if name is None:
-                return []
-            own = init.params[0].name
-            return [
-                target.name
-                for stmt in walk_statements(init.body)
-                if isinstance(stmt, ir.Assign) and stmt.value is not None and name in names_read(stmt.value)
-                for target in stmt.targets
-                if isinstance(target, ir.Attr) and isinstance(target.value, ir.Name) and target.value.id == own
-            ]
-        fields = [
-            target.id
-            for stmt in klass.body
-            if isinstance(stmt, ir.Assign) and stmt.annotation is not None
-            for target in stmt.targets
-            if isinstance(target, ir.Name)
-        ]
-        if isinstance(where, str):
-            return [where] if where in fields else []
-        return [fields[where]] if isinstance(where, int) and where < len(fields) else []
-
     # Pools by name.
-
-    def aliases(self, path: Place, function: ir.Function) -> set[Place]:
-        """A pool's place and the others in this function that are plainly the same."""
-        table = self._aliases.get(function)
-        if table is None:
-            table = self._aliases[function] = _alias_table(function)
-        found = {path}
-        stack = [path]
-        while stack:
-            current = stack.pop()
-            for length in range(1, len(current) + 1):
-                for other in table.get(current[:length], ()):
-                    renamed = (*other, *current[length:])
-                    if renamed not in found and len(renamed) <= _LONGEST:
-                        found.add(renamed)
-                        stack.append(renamed)
-        return found
-
-    def gets_another_pool(self, path: Place, function: ir.Function) -> bool:
-        """Whether a name or attribute that held a pool is given something else in this function."""
-        count = 0
-        for stmt in walk_statements(function.body):
-            if isinstance(stmt, ir.Assign) and stmt.value is not None:
-                count += sum(1 for target in stmt.targets if path_of(target) == path[: len(path_of(target) or ()) or 1])
-            elif isinstance(stmt, ir.For) and isinstance(stmt.target, ir.Name) and stmt.target.id == path[0]:
-                return False
-        return count > 0
-
-    def other_pool(self, came: Place, went: Place, function: ir.Function) -> bool:
-        """Whether two pools named in a function are plainly different ones, on some path."""
-        if MARK in str(came[0]) or MARK in str(went[0]):
-            return came != went and self._is_made_once(came) and self._is_made_once(went)
-        while len(came) > 1 and len(went) > 1 and came[-1] == went[-1] and came[:-1] != went[:-1]:
-            came, went = came[:-1], went[:-1]
-        if went in self.aliases(came, function):
-            return False
-        if str(came[-1]).startswith("[") or str(went[-1]).startswith("["):
-            return self._other_item(came, went, function)
-        ends_came, ends_went = self._meanings(came, function), self._meanings(went, function)
-        if ends_came is None or ends_went is None:
-            return False
-        if ends_came & ends_went:
-            return len(ends_came) > 1 and ends_came != ends_went
-        if all(place[0] == "?" for place in ends_came) or all(place[0] == "?" for place in ends_went):
-            return False
-        return not self._same_attr(ends_came, ends_went, function)
-
-    def _is_made_once(self, place: Place) -> bool:
-        """Whether a place is a global name of another module that is given a new pool, and nothing else."""
-        bindings = self.types.bindings(str(place[0]), None)[0] if len(place) == 1 and MARK in str(place[0]) else []
-        return len(bindings) == 1 and bindings[0].how == "value" and isinstance(bindings[0].expr, ir.Call)
-
-    def _other_item(self, came: Place, went: Place, function: ir.Function) -> bool:
-        """Whether two items of a mapping of pools, or an item and a loop's variable, are different pools."""
-        params = {param.name for param in function.params}
-
-        def is_fixed(selector: str) -> bool:
-            head, _, attr = selector[1:-1].partition(".")
-            return (head in params and not self._stores_attr(function, attr)) or selector[1:2] in "'\"0123456789"
-
-        first, second = str(came[-1]), str(went[-1])
-        if first.startswith("[") and second.startswith("["):
-            return came[:-1] == went[:-1] and first != second and is_fixed(first) and is_fixed(second)
-        if len(came) == 1 and second.startswith("[") and second[1:2] in "'\"":
-            values = self.containers.assigned(function).get(str(came[0]), [])
-            return any(
-                isinstance(value, ir.Star)
-                and isinstance(value.value, ir.Call)
-                and isinstance(value.value.func, ir.Attr)
-                and value.value.func.name in ("items", "values")
-                and path_of(value.value.func.value) == went[:-1]
-                for value in values
-            )
-        return False
-
-    def _stores_attr(self, function: ir.Function, dotted: str) -> bool:
-        """Whether a function gives an attribute of a dotted path a value ("": there is none)."""
-        names = frozenset(dotted.split("."))
-        return any(
-            isinstance(target, ir.Attr) and target.name in names
-            for stmt in walk_statements(function.body)
-            if isinstance(stmt, ir.Assign)
-            for target in stmt.targets
-        )
-
-    def _meanings(self, path: Place, function: ir.Function) -> set[Place] | None:
-        """The stable places that a path may stand for; None where it may be anything."""
-        root = str(path[0])
-        params = {param.name for param in function.params}
-        if len(path) == 1 and root in function.assigned and root not in params:
-            out: set[Place] = set()
-            for value in self.containers.assigned(function).get(root, []):
-                options = _alternatives(value)
-                for each in options:
-                    place = path_of(each)
-                    if place is None and len(options) > 1:
-                        place = ("?", str(each.line), str(each.col))
-                    if place is None:
-                        return None
-                    if len(place) == 1 and place[0] in function.assigned and place[0] not in params:
-                        return None
-                    out.add(place)
-            return out or None
-        if root in function.assigned and root not in params:
-            return None
-        return {path}
-
-    def _same_attr(self, came: set[Place], went: set[Place], function: ir.Function) -> bool:
-        """Whether attributes of self that differ in name are given the same value somewhere."""
-        owner = function.owner
-        if owner is None:
-            return False
-        return any(self._values_of(first, owner) & self._values_of(second, owner) for first in came for second in went)
-
-    def _values_of(self, place: Place, owner: ir.Klass) -> set[Place]:
-        """A place and, if it is an attribute of self, the paths that the class gives it."""
-        values = {place}
-        if len(place) == _OF_SELF and isinstance(place[1], str):
-            for binding in self.types.attrs_of(owner).get(place[1].lstrip("."), []):
-                value = path_of(binding.expr) if binding.expr is not None and binding.how == "value" else None
-                if value is not None:
-                    values.add(value)
-        return values
 
     # Permits.
 
-    def permit_matters(self, function: ir.Function, pool: ir.Expr | None) -> bool:
-        """Whether a semaphore's permit goes out with what a method lends."""
-        path = path_of(pool) if pool is not None else None
-        if path is None or function.owner is None or len(path) != _OF_SELF:
-            return False
-        if self.is_lender(function):
-            return True
-        if function.is_generator or not self._returns_something(function) or not LENDING_NAME.match(function.name):
-            return False
-        return any(
-            self.releases_permit(method, path)
-            for klass in self.family(function.owner)
-            for method in klass.methods.values()
-            if method is not function
-        )
-
-    def _returns_something(self, function: ir.Function) -> bool:
+    def returns_something(self, function: ir.Function) -> bool:
+        """Whether a function returns more than constants."""
         return any(
             isinstance(stmt, ir.Return) and stmt.value is not None and not (isinstance(stmt.value, ir.Const))
             for stmt in walk_statements(function.body)
         )
-
-    def releases_permit(self, function: ir.Function, path: Place | None) -> bool:
-        """Whether a function releases the semaphore, or lowers the count, that a path names."""
-        if path is None:
-            return False
-        for each in (function, *function.nested):
-            for expr in walk_expressions(each.body):
-                if (
-                    isinstance(expr, ir.Call)
-                    and isinstance(expr.func, ir.Attr)
-                    and expr.func.name == "release"
-                    and path_of(expr.func.value) == path
-                ):
-                    return True
-            if len(path) == _OF_SELF:
-                for stmt in walk_statements(each.body):
-                    if isinstance(stmt, ir.AugAssign) and stmt.op == "SubtractAssign" and path_of(stmt.target) == path:
-                        return True
-        return False
 
     def has_parts(self, spec: PoolSpec) -> bool:
         """Whether a part of a borrowed object (``entry[1]``) stands for it: where home-made pools lend tuples."""
@@ -1284,143 +956,10 @@ class FileAnalysis:
         """Whether the objects of a home-made pool are plain data, which may be dropped."""
         return not spec.library and is_plain(self, spec)
 
-    def is_count(self, function: ir.Function, attr: str) -> bool:
-        """Whether an attribute counts what a pool has lent, against a limit."""
-        key = (function, attr)
-        if key not in self._counts:
-            self._counts[key] = self._is_count(function, attr)
-        return self._counts[key]
-
-    def _is_count(self, function: ir.Function, attr: str) -> bool:
-        owner = function.owner
-        if owner is None or not (
-            self.is_lender(function) or (self._returns_something(function) and not function.is_generator)
-        ):
-            return False
-        lowered = compared = here = False
-        for klass in self.family(owner):
-            for method in klass.methods.values():
-                for stmt in walk_statements(method.body):
-                    if isinstance(stmt, ir.AugAssign) and isinstance(stmt.target, ir.Attr) and stmt.target.name == attr:
-                        lowered = lowered or stmt.op == "SubtractAssign"
-                for expr in _decisions(method):
-                    if isinstance(expr, ir.Compare) and any(operator in _ORDERING for operator, _ in expr.rights):
-                        parts = (expr.left, *(right for _, right in expr.rights))
-                        if any(isinstance(part, ir.Attr) and part.name == attr for part in parts):
-                            compared = True
-                            here = here or method is function
-        if self.is_lender(function):
-            return lowered and compared
-        # Plenty of things are counted; a pool's borrow method is known by its name.
-        lends = bool(LENDING_NAME.match(function.name)) and compared
-        return lends and (lowered or (here and self.owns_container(owner)))
-
-    def owns_container(self, klass: ir.Klass) -> bool:
-        """Whether a class keeps objects in a container that methods take them from."""
-        family = self.family(klass)
-        return any(
-            isinstance(owner, ir.Klass) and owner in family and use.takes
-            for (owner, _), use in self.containers.uses.items()
-        )
-
-    def is_own_container(self, expr: ir.Expr, function: ir.Function) -> bool:
-        """Whether an expression is a container of the class that a function belongs to, or of its module."""
-        kind = self.types.of(expr, function)
-        return kind is not None and kind.kind == "container" and self.resolver.is_own(expr, function)
-
     # Exit methods.
 
-    def closing_losses(self, kept: AttrSite) -> list[tuple[ir.Function, Follow]]:
-        """For a borrow kept in an attribute: the closing methods that may raise before they return it."""
-        out = []
-        for klass in self.family(kept.klass):
-            for name in sorted(_CLOSING & klass.methods.keys()):
-                method = klass.methods[name]
-                if method is kept.function or not method.params or not self._releases_attr(method, kept.attr):
-                    continue
-                place: Place = (method.params[0].name, "." + kept.attr)
-                try:
-                    follow = self.follow(self.cfg(method), entries=[(place, kept.site.spec)])
-                except TooComplex:
-                    continue
-                # A method that first asserts its own state is not taken to fail there.
-                follow.losses = [loss for loss in follow.losses if loss.kind not in ("AssertionError", EXIT)]
-                if follow.sites[0].returned and follow.losses:
-                    out.append((method, follow))
-        return out
 
-
-def _alias_table(function: ir.Function) -> dict[Place, set[Place]]:
-    """The places that assignments make plainly the same: where names are concerned, names assigned only once."""
-    counts: Counter[str] = Counter()
-    pairs: list[tuple[Place, Place]] = []
-    for stmt in walk_statements(function.body):
-        if not isinstance(stmt, ir.Assign) or stmt.value is None:
-            continue
-        value = path_of(stmt.value)
-        for place in map(path_of, stmt.targets):
-            if place is not None and len(place) == 1:
-                counts[place[0]] += 1
-            if place is not None and value is not None:
-                pairs.append((place, value))
-    params = {param.name for param in function.params}
-    table: dict[Place, set[Place]] = {}
-    for first, second in pairs:
-        if all(len(each) > 1 or str(each[0]) in params or counts[str(each[0])] <= 1 for each in (first, second)):
-            table.setdefault(first, set()).add(second)
-            table.setdefault(second, set()).add(first)
-    return table
-
-
-def _given(function: ir.Function, is_it: Callable[[ir.Expr], bool]) -> set[str]:
-    """The variables of a function that are given a certain value."""
-    out: set[str] = set()
-    for stmt in walk_statements(function.body):
-        if not isinstance(stmt, ir.Assign) or stmt.value is None:
-            continue
-        for target in stmt.targets:
-            pairs = [(target, stmt.value)]
-            if (
-                isinstance(target, ir.Seq)
-                and isinstance(stmt.value, ir.Seq)
-                and len(target.items) == len(stmt.value.items)
-            ):
-                pairs = list(zip(target.items, stmt.value.items, strict=True))
-            out.update(each.id for each, what in pairs if isinstance(each, ir.Name) and is_it(what))
-    return out
-
-
-def _alternatives(value: ir.Expr) -> list[ir.Expr]:
-    """The expressions that an expression may have the value of."""
-    if isinstance(value, ir.Cond):
-        return [*_alternatives(value.body), *_alternatives(value.orelse)]
-    if isinstance(value, ir.Bool):
-        return [*_alternatives(value.left), *_alternatives(value.right)]
-    if (
-        isinstance(value, ir.Call)
-        and isinstance(value.func, ir.Attr)
-        and value.func.name == "get"
-        and len(value.args) == _WITH_DEFAULT
-    ):
-        return [value.args[1], ir.Sub(value.line, value.col, value.func.value, value.args[0])]
-    return [value]
-
-
-def _decisions(function: ir.Function) -> Iterator[ir.Expr]:
-    """The expressions of a function but those that it asserts, which limit nothing."""
-    asserted = {
-        id(expr)
-        for stmt in walk_statements(function.body)
-        if isinstance(stmt, ir.Assert)
-        for expr in walk_expressions([stmt])
-    }
-    return (expr for expr in walk_expressions(function.body) if id(expr) not in asserted)
-
-
-_LONGEST = 6
 _OF_SELF = 2  # the length of the place of an attribute of self: ("self", ".attr")
-_WITH_DEFAULT = 2  # the arguments of get(key, default)
-_ORDERING = frozenset(("<", "<=", ">", ">="))
 _PLAIN_DECORATORS = frozenset(
     ("staticmethod", "classmethod", "property", "override", "abstractmethod", "final", *_LENDERS)
 )
@@ -1433,8 +972,4 @@ _QUIET_CONTEXTS = frozenset(
         "contextlib.closing",
         "contextlib.aclosing",
     )
-)
-_ENDING = frozenset(("close", "aclose", "release", "__exit__", "__aexit__"))
-_CLOSING = frozenset(
-    ("__exit__", "__aexit__", "close", "aclose", "disconnect", "release", "dispose", "shutdown", "__del__")
 )

@@ -350,7 +350,7 @@ class Follow:
         owner = self.function.owner
         if owner is None or len(place) == 1 or not isinstance(place[1], str):
             return False
-        return self.file.attr_policy(owner, self.function, place[1].lstrip(".")) != "kept"
+        return self.file.attributes.attr_policy(owner, self.function, place[1].lstrip(".")) != "kept"
 
     def _at_fail(self, index: int, fact: Fact) -> None:
         self.fails.append(fact)
@@ -588,11 +588,12 @@ class Follow:
             if base != self.own_name or not self.own_name:
                 self.transfer(fact)
                 return ()
-            policy = self.file.attr_policy(self.function.owner, self.function, point.name)
+            policy = self.file.attributes.attr_policy(self.function.owner, self.function, point.name)
             site = self.sites[fact.site]
-            self.file.note_attr_site(self.function, point.name, self, site)
+            self.file.attributes.note_attr_site(self.function, point.name, self, site)
             if (
-                self.function.name in _ENTERING and not self.file.has_finalizer(self.function.owner, point.name)
+                self.function.name in _ENTERING
+                and not self.file.attributes.has_finalizer(self.function.owner, point.name)
             ) or policy == "kept":
                 site.vars.add(selector)
             else:
@@ -659,7 +660,7 @@ class Follow:
             self.sites[fact.site].own
             and isinstance(point.node, ir.Call)
             and isinstance(point.node.func, ir.Attr)
-            and (self.file.is_own_container(point.node.func.value, self.function))
+            and (self.file.permits.is_own_container(point.node.func.value, self.function))
         ):
             # A pool notes what it has lent (`self._busy.add(x)`): bookkeeping, not a transfer.
             # In a handler it sets aside what is broken (`self._broken.append(x)`): there it stays.
@@ -734,7 +735,11 @@ class Follow:
         assert isinstance(node, ir.AugAssign)
         path: Place = (base if base is not None else "", "." + point.name)
         if fact.site == GROUND:
-            if node.op == "AddAssign" and base == self.own_name and self.file.is_count(self.function, point.name):
+            if (
+                node.op == "AddAssign"
+                and base == self.own_name
+                and self.file.permits.is_count(self.function, point.name)
+            ):
                 site = self.site_at(
                     ("count", index), "permit", PERMIT, index, None, frozenset(), text_of(node.target), path, own=True
                 )

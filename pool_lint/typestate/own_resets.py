@@ -70,7 +70,7 @@ def own_resets(
 
 
 def _called_outside(file: FileAnalysis, klass: ir.Klass) -> set[str]:
-    family = set(file.family(klass))
+    family = set(file.attributes.family(klass))
     return {
         expr.func.name
         for function in file.tree.functions
@@ -113,7 +113,7 @@ def _ends_it(name: str) -> bool:
 
 def _called_only_by_factories(file: FileAnalysis, klass: ir.Klass) -> set[str]:
     """Methods that are called only where an object is made: they set it up."""
-    family = set(file.family(klass))
+    family = set(file.attributes.family(klass))
     where: dict[str, set[bool]] = {}
     for function in file.tree.functions:
         if function.owner in family:
@@ -451,7 +451,7 @@ def _is_read_by_users(file: FileAnalysis, klass: ir.Klass, name: str) -> bool:
 
 def _kept_by_pool(file: FileAnalysis, klass: ir.Klass, name: str) -> bool:
     """Whether a borrow or return method of a pool's class reads an attribute of its objects."""
-    family = set(file.family(klass))
+    family = set(file.attributes.family(klass))
     for (owner, _), use in file.containers.uses.items():
         if not isinstance(owner, ir.Klass) or owner in family:
             continue

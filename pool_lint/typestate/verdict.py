@@ -65,7 +65,7 @@ def verdicts(file: FileAnalysis, outcomes: list[Outcome]) -> Iterator[Verdict]:
             yield min(capacity, key=lambda each: (each.site.line, each.site.col))
         for kept in file.attr_sites:
             if kept.follow is follow and kept.site.index not in judged:
-                found = _closing(outcome.function, kept.site, file.closing_losses(kept))
+                found = _closing(outcome.function, kept.site, file.attributes.closing_losses(kept))
                 if found is not None:
                     judged.add(kept.site.index)
                     yield found
