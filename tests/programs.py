@@ -7,11 +7,19 @@ from __future__ import annotations
 import ast
 import copy
 import random
+import textwrap
 import warnings
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from oracle.dialects import DIALECTS
 from oracle.generate import generate
+from oracle.statements import Place, Writer
+from oracle.tree import render
+
+if TYPE_CHECKING:
+    from oracle.dialects import Dialect
 
 ROOT = Path(__file__).parent.parent
 SYNTAX = ROOT / "tests" / "syntax"
@@ -31,6 +39,11 @@ def fixtures() -> dict[str, str]:
         if _parses(text):
             found[path.relative_to(ROOT).as_posix()] = text
     return found
+
+
+def fixture(name: str) -> str:
+    """The text of one of the fixtures."""
+    return fixtures()[name]
 
 
 # How a container is made, what takes from it and what gives back.
@@ -65,8 +78,11 @@ TAKES = (
     "one = {take}\n        check(one)\n        return one",
     "if not {at}:\n            return make(0)\n        return {take}",
     "try:\n            return {take}\n        except (IndexError, queue.Empty):\n            return make(0)",
-    "with self.lock:\n            if {at}:\n                return {take}\n            self.count += 1\n"
-    "        return make(self.count)",
+    """with self.lock:
+            if {at}:
+                return {take}
+            self.count += 1
+        return make(self.count)""",
     "self.permits.acquire()\n        return {take}",
     "if self.count >= 4:\n            raise RuntimeError\n        self.count += 1\n        return make(1)",
 )
@@ -226,7 +242,9 @@ def _strange_blocks() -> list[list[ast.stmt]]:
     """Parts of blocks of statements, from the files that have all syntax and from the fixtures."""
     rng = random.Random(0)
     texts = [path.read_text(encoding="utf-8") for path in sorted(SYNTAX.glob("*.txt"))]
-    trees = [ast.parse(text) for text in (*texts, *fixtures().values()) if _parses(text)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python warns of escapes that are none
+        trees = [ast.parse(text) for text in (*texts, *fixtures().values()) if _parses(text)]
     parts = []
     for block in (block for tree in trees for block in _blocks(tree)):
         at = rng.randrange(len(block))
@@ -234,19 +252,70 @@ def _strange_blocks() -> list[list[ast.stmt]]:
     return parts
 
 
-def bodies() -> list[list[ast.stmt]]:
-    """The bodies of this project's own functions: real code that knows of no pool."""
-    return list(_bodies())
+GUARDED = """\
+{imports}
+from app import cond, fetch, send, step, work
+import asyncio, contextlib, logging
+
+log = logging.getLogger(__name__)
+
+
+{text}
+{keyword}def job(pool: {annotation}, flag, flag_b, items):
+    {handle} = {borrow}
+    try:
+        {first}
+{body}
+    finally:
+        {give_back}
+"""
+OPEN = GUARDED.replace("    try:\n        {first}", "    if True:\n        {first}").replace(
+    "    finally:\n        {give_back}", "    {give_back}"
+)
+
+
+def guarded(seed: int) -> tuple[str, str]:
+    """A body, generated or of a real function, under a ``finally`` that returns what was borrowed; and without it."""
+    rng = random.Random(seed)
+    dialect = rng.choice(DIALECTS)
+    handle = rng.choice(("conn", "client", "thing"))
+    block = _real(rng) if rng.random() < 0.5 and not dialect.is_async else _written(rng, dialect, handle)
+    parts = {
+        "imports": "\n".join(dialect.imports),
+        "text": dialect.text,
+        "keyword": "async " if dialect.is_async else "",
+        "annotation": dialect.annotation,
+        "handle": handle,
+        "borrow": dialect.borrow.format(pool="pool"),
+        "give_back": dialect.give_back.format(pool="pool", conn=handle),
+        "first": "await send(0)" if dialect.is_async else "step(0)",
+        "body": textwrap.indent(block, " " * 8),
+    }
+    return GUARDED.format(**parts), OPEN.format(**parts)
+
+
+def _written(rng: random.Random, dialect: Dialect, handle: str) -> str:
+    """Random statements that use the handle and neither return it nor give it another value."""
+    while True:
+        writer = Writer(rng, dialect)
+        text = "\n".join(render(writer.body(Place(handle), 4), ""))
+        if "putconn" not in text and "release" not in text and "give_back" not in text and f"{handle} = " not in text:
+            return text
+
+
+def _real(rng: random.Random) -> str:
+    """The body of one of this project's own functions: it knows of no pool."""
+    return ast.unparse(ast.Module(rng.choice(_bodies()), []))
 
 
 @cache
-def _bodies() -> tuple[list[ast.stmt], ...]:
+def _bodies() -> list[list[ast.stmt]]:
     found = []
     for path in sorted((ROOT / "pool_lint").rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
         found += [function.body for function in functions if not _has_yield(function)]
-    return tuple(found)
+    return found
 
 
 def _has_yield(function: ast.FunctionDef) -> bool:

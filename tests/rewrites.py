@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 import collections
 import io
-import random
 import re
 import tokenize
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Iterable, Iterator
 
     from pool_lint.finding import Finding
@@ -49,9 +49,7 @@ class Rewritten:
                 before = lines[parsed.lineno - 1].encode()[: parsed.col_offset]  # type: ignore[attr-defined]
                 places[parsed.lineno, len(before.decode())].add(ours.number)
                 on_line[parsed.lineno].add(ours.number)
-        return [
-            (found.code, frozenset(places[found.line, found.column] or on_line[found.line])) for found in findings
-        ]
+        return [(found.code, frozenset(places[found.line, found.column] or on_line[found.line])) for found in findings]
 
 
 def apart(before: list[Key], after: list[Key]) -> tuple[list[Key], list[Key]]:
@@ -162,11 +160,24 @@ def parenthesised(text: str, rng: random.Random) -> str:
 
 # --- the tree changes -----------------------------------------------------------------------------------
 
-IDLE = ("pass", "...", "0", "if False:\n    unrelated(7)", "while False:\n    unrelated(7)", "if 0:\n    raise ValueError")
+IDLE = (
+    "pass",
+    "...",
+    "0",
+    "if False:\n    unrelated(7)",
+    "while False:\n    unrelated(7)",
+    "if 0:\n    raise ValueError",
+)
 DEAD = ("unrelated(7)", "for each_7 in unrelated(7):\n    pass", "if unrelated(7):\n    return", "raise ValueError(7)")
+UNRELATED = """\
+def unrelated_7(argument, *rest, key=None):
+    if argument:
+        return key
+    for each in rest:
+        print(each)
+"""
 STRANGERS = (
-    "def unrelated_7(argument, *rest, key=None):\n    if argument:\n        return key\n    for each in rest:\n"
-    "        print(each)\n",
+    UNRELATED,
     "class Unrelated7:\n    size = 4\n\n    def area(self):\n        return self.size * self.size\n",
     "import textwrap as textwrap_7\n",
     "from string import capwords as capwords_7\n",

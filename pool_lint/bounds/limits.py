@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ORDERING = frozenset(("<", "<=", ">", ">=", "==", "!="))
 _COUNTING = frozenset(("len", "qsize", "sum", "size", "count"))
-_COUNT_NAME = re.compile(r"(count|size|total|open|num|n_\w+|created)$")
+_COUNT_NAME = re.compile(r"(?:count|size|total|open|num|created)$|n_\w")
 _SEMAPHORE_NAME = re.compile(r"sem|slots|permits|limiter|tokens|tickets|capacity")
 _PUTTING = frozenset(("put", "put_nowait", "append", "appendleft", "release", "_release", "give_back"))
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _CLOSING = frozenset(DESTROYING) | {
     "close_all", "aclose", "wait_closed", "finish", "callback", "enter_context", "release", "logout",
 }  # fmt: skip
-_TIMES = re.compile(r"(^|_)(time|monotonic|now|perf_counter|ttl|age|expir\w*|deadline|max_age|idle_\w+|last_\w+)$")
+_TIMES = re.compile(r"(?:^|_)(?:(?:time|monotonic|now|perf_counter|ttl|age|deadline|max_age)$|expir|idle_\w|last_\w)")
 _WITH_TIME = frozenset(("TTLCache", "TLRUCache", "ExpiringDict"))
 _FINALIZERS = frozenset(("weakref.finalize", "atexit.register"))
 _LOGGING = frozenset(("pop", "debug", "info", "warning", "error", "exception", "log"))

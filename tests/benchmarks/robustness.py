@@ -24,7 +24,6 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +38,7 @@ from pool_lint.rules import load_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
     from pool_lint.finding import Finding
@@ -103,10 +103,8 @@ def parsing(text: str) -> float:
     import libcst as cst  # noqa: PLC0415 - for the few files that are slow
 
     start = time.process_time()
-    try:
+    with suppress(cst.ParserSyntaxError, RecursionError):
         cst.parse_module(text)
-    except (cst.ParserSyntaxError, RecursionError):
-        pass
     return time.process_time() - start
 
 
@@ -192,13 +190,15 @@ def report(done: list[Outcome]) -> bool:
     given_up = [(each, found) for each in read for found in each.found if found.code == INTERNAL_ERROR]
     codes = collections.Counter(found.code for each in read for found in each.found)
     print(f"{len(done)} files, {sum(each.status == 'not Python' for each in done)} that this Python cannot parse")
-    print(f"{sum(each.passed for each in read)} pass the prefilter, {sum(bool(each.found) for each in read)} have findings")
+    found = sum(bool(each.found) for each in read)
+    print(f"{sum(each.passed for each in read)} pass the prefilter, {found} have findings")
     print(f"findings: {', '.join(f'{code} {count}' for code, count in sorted(codes.items())) or 'none'}")
     print(f"{sum(each.seconds for each in read):.1f} s of CPU time in the engine")
+    slow = [each for each in read if each.slow]
     wrong: list[tuple[str, list[str]]] = [
         ("crashed", [f"{each.path}: {each.reason}" for each in done if each.status == "crashed"]),
         ("hung", [f"{each.path}: {each.reason}" for each in done if each.status == "hung"]),
-        ("slow", [f"{each.path}: {each.seconds:.1f} s, parse {each.parse_seconds:.1f} s" for each in read if each.slow]),
+        ("slow", [f"{each.path}: {each.seconds:.1f} s, libcst {each.parse_seconds:.1f} s" for each in slow]),
         ("hidden by the prefilter", [f"{each.path}:{shown(found)}" for each in read for found in each.hidden]),
         ("failed without the prefilter", [f"{each.path}: {each.not_compared}" for each in read if each.not_compared]),
     ]
