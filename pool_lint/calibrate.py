@@ -41,7 +41,7 @@ _SHORT = {
 def run_calibrate(arguments: argparse.Namespace) -> int:
     """Measure, save the profile and draw it."""
     if arguments.report and Path(arguments.report).suffix not in (".svg", ".html"):
-        # said before six seconds have gone by
+        # said before the measuring begins
         raise PoolLintError(f"--report {arguments.report}: must end in .svg or .html")
     python = arguments.python or sys.executable
     facts = facts_of(python)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _declare_calibrate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--quick", action="store_true", help="in two seconds instead of six, less exactly")
+    parser.add_argument("--quick", action="store_true", help="in about two seconds instead of five, less exactly")
     parser.add_argument("--python", metavar="EXE", help="the interpreter to measure (default: this one)")
     parser.add_argument("--threads", type=positive, default=8, metavar="N", help="the most threads at one pool")
     parser.add_argument("--output", "-o", metavar="FILE", help="where to write the profile, instead of the cache")

@@ -48,11 +48,12 @@ Env = dict[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One line of the sum: what, how often, and what that costs."""
+    """One line of the sum: what, and what that costs; ``depth`` above 0 for a part of the line before it."""
 
     what: str
     line: int
     cost: Interval
+    depth: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -155,12 +156,19 @@ class Predictor:
                 raise UnknownCostError(f"'{klass.name}' has both __new__ and __init__")
             inner, _ = self._run(new, [NO_VALUE, *args], names, klass, line, slots=slots)
             return inner.less(self.part("call")) + self.part("new_plain")
+        self._note(f"an instance of '{klass.name}'", line, start, len(self.terms))
         if init is None:
             # object.__init__, or the base's own
             return start
         inner, _ = self._run(init, [Value("instance", klass=klass), *args], names, klass, line, slots=slots)
         extra = self.part("new_init_args", len(args)) + self.part("new_init_keywords", len(names))
+        if args or names:
+            self._note("its arguments", line, extra, len(self.terms))
         return start + inner.less(self.part("call")) + extra
+
+    def _note(self, what: str, line: int, cost: Interval, before: int) -> None:
+        """Add a term in front of those that are parts of it."""
+        self.terms.insert(before, Term(what, line, cost, max(len(self._stack) - 1, 0)))
 
     def _check_class(self, mro: Sequence[ir.Klass]) -> None:
         for each in mro:
@@ -302,13 +310,15 @@ class Predictor:
             else:
                 env[param.name] = NO_VALUE
         frame = _Frame(function, env, klass, function.owner, slots=slots)
+        before = len(self.terms)
         self._stack.append(function)
         try:
             cost = self._body(function.body, frame)
         finally:
             self._stack.pop()
         total = self.part("call") + cost
-        self.terms.append(Term(f"{function.qualname}()", line, total))
+        # what makes an instance has called its constructor already
+        self._note(f"{function.qualname}()", line, cost if function.name == "__init__" else total, before)
         return total, frame.returned
 
     def _constant(self, expr: ir.Expr, scope: ir.Function | None) -> Value:

@@ -184,7 +184,9 @@ def _creation(
         predictor = Predictor(file.types, profile, alive=alive)
         cost, value = predictor.valued(expr, scope)
         if not alive:
-            account.lines += [f"  {_line(term.cost)}  {term.what}, line {term.line}" for term in predictor.terms]
+            account.lines += [
+                f"  {_line(term.cost)}  {'  ' * term.depth}{term.what}, line {term.line}" for term in predictor.terms
+            ]
         found = cost if found is None else found.joined(cost)
     if found is None:
         raise UnknownCostError("nothing in this file constructs one")
