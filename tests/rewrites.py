@@ -223,7 +223,7 @@ def with_class(tree: ast.Module, rng: random.Random) -> None:
             name = rng.choice(("Holder", "Jobs"))
             tree.body[index] = ast.ClassDef(name, [], [], [stmt], [])
             if "type_params" in ast.ClassDef._fields:
-                tree.body[index].type_params = []
+                setattr(tree.body[index], "type_params", [])  # noqa: B010 - older Pythons have no such field
 
 
 def with_other_names(tree: ast.Module, rng: random.Random) -> None:
@@ -298,7 +298,7 @@ def _rename(function: Function, names: dict[str, str]) -> None:
         elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) or (
             isinstance(node, Function) and node is not function
         ):
-            node.name = names.get(node.name or "", node.name)  # type: ignore[assignment]
+            node.name = names.get(node.name or "", node.name)
         elif isinstance(node, ast.MatchMapping):
             node.rest = names.get(node.rest or "", node.rest or "") or None
         elif isinstance(node, ast.Nonlocal):
