@@ -223,7 +223,7 @@ def with_class(tree: ast.Module, rng: random.Random) -> None:
             name = rng.choice(("Holder", "Jobs"))
             tree.body[index] = ast.ClassDef(name, [], [], [stmt], [])
             if "type_params" in ast.ClassDef._fields:
-                setattr(tree.body[index], "type_params", [])  # noqa: B010 - older versions do not have it
+                setattr(tree.body[index], "type_params", [])  # noqa: B010 - older Pythons have no such field
 
 
 def with_other_names(tree: ast.Module, rng: random.Random) -> None:

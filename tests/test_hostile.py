@@ -163,6 +163,10 @@ def test_next_to_nothing_is_fine(project: Path, inside: Inside, text: str) -> No
         pytest.param(f"# coding: shift_jis\nx = '日本'\n{LEAK}".encode("shift_jis"), id="shift-jis"),
         pytest.param(LEAK.rstrip("\n").encode(), id="no newline at the end"),
         pytest.param(f"x = \\\n    1\n{LEAK}".encode(), id="continued line"),
+        pytest.param(
+            f"try:\n    x = 1\nexcept ValueError \\\n        :\n    x = 2\n{LEAK}".encode(),
+            id="a colon that is continued to",
+        ),
         pytest.param(f"{LEAK}\n\n\n   \n#".encode(), id="blanks at the end"),
         pytest.param(f"x = '🐍🐍🐍'\n{LEAK}".encode(), id="wide characters"),
         pytest.param(f"x = f'{{\n1}}'\n{LEAK}".encode(), id="f-string"),

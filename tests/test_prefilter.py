@@ -29,6 +29,16 @@ PASSES = {
     ),
     "a heap": "from heapq import heappop, heappush\none = heappop(free)\nheappush(free, one)\n",
     "a queue": "import queue\nq = queue.Queue()\none = q.get()\nq.put(item=one)\n",
+    "taken over several lines": (
+        "class Pool:\n    def get(self):\n        return (self._idle) \\\n            . pop (\n)\n\n"
+        "    def release(self, one):\n        (\n            self._idle\n            # back\n            .append(one)\n"
+        "        )\n"
+    ),
+    "a queue over several lines": "import queue\nq = queue . Queue()\none = q \\\n  .get()\nq. \\\n  put(one)\n",
+    "an import over several lines": "from \\\n  redis \\\n  import Redis\n",
+    "an entry of a dict": (
+        "items = {}\ndef job():\n    one = items.popitem()[1]\n    work(one)\n    items[one.key] = one\n"
+    ),
     "a pair": "conn = self._pool.acquire()\nself._pool.release(conn)\n",
     "a pair on what is no name": "conn = pools[0].getconn()\npools[0].putconn(conn)\n",
     "a count": (
