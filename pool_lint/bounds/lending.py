@@ -32,7 +32,7 @@ class Lending:
 
     def fault(self, keeper: Keeper) -> Unbounded | Dropped | None:
         """The fault of a container that opens any number of connections, or drops those that it has no room for."""
-        if not self._takes_back(keeper):
+        if _is_of_one_call(keeper) or not self._takes_back(keeper):
             return None
         created: list[tuple[ir.Call, str]] = []
         for body in self.borrowers(keeper):
@@ -166,6 +166,15 @@ class Lending:
         if given.how != "given" or self._values.of(given.expr, given.scope) is None:
             return False
         return not any(self._limits.counts(store.body) for store in keeper.stores)
+
+
+def _is_of_one_call(keeper: Keeper) -> bool:
+    """Whether a container is a variable that only its own function uses: it is empty again in each call."""
+    owner = keeper.key[0]
+    return isinstance(owner, ir.Function) and all(
+        body.scope is owner
+        for body in (*(take.body for take in keeper.takes), *(store.body for store in keeper.stores))
+    )
 
 
 def _gives(stmt: ir.Assign, names: set[str]) -> bool:
