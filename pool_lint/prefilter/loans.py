@@ -29,7 +29,7 @@ _QUEUES = re.compile(
 # What a put may put that was lent: a name, a choice of names, names beside each other.
 _DISPLAY = (ast.Tuple, ast.List, ast.Set)
 _GIVABLE = (ast.Name, ast.IfExp, ast.Starred, *_DISPLAY)
-_HEAP = re.compile(r"\bheap(pop|push)[\s\\)]*\([\s\\(]*(\w+(?:[\s\\]*\.[\s\\]*\w+)*)")
+_HEAP = re.compile(r"\bheap(pop|push)[\s\\)]*\([\s\\(]*(\w+(?:[\s\\)]*\.[\s\\]*\w+)*)")
 
 
 def lends_from_container(text: str, tree: Tree, words: Words, *, whatever_name: bool = False) -> bool:
