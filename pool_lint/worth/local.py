@@ -22,6 +22,7 @@ _NEUTRAL = frozenset(
     )
 )  # fmt: skip
 # Called once in a program, so that nothing is built again; or a test of the pool itself.
+_SIZES = re.compile(r"pool_|max_overflow$")
 _ONCE = re.compile(r"^_*(?:a?main$|test|<lambda>|<module>)")
 
 
@@ -85,6 +86,8 @@ def _is_for_one_borrow(file: FileAnalysis, function: ir.Function, name: str, bui
     for expr in walk_expressions(function.body):
         if not isinstance(expr, ir.Call) or not isinstance(expr.func, ir.Attr) or not _is_name(expr.func.value, name):
             continue
+        if expr.func.name == "dispose" and not any(key and _SIZES.match(key) for key, _ in built.keywords):
+            return False  # an engine for one errand: SQLAlchemy has no other way to connect; nobody asked for a pool
         callee = file.resolver.callee(expr, function)
         if callee.kind == "borrow":
             borrows.append(expr)
