@@ -548,11 +548,16 @@ def _second(follow: Follow, index: int, point: Point, fact: Fact) -> Iterable[Ou
     if fact.via.startswith("stale"):
         follow.report("stale", index, fact)
     elif site.kind == "borrow" and (
-        not (site.spec.second_release_ok or (_is_destroyed(follow, fact) and follow.file.containers.reopens(site.spec)))
+        not (site.spec.second_release_ok or (_is_destroyed(follow, fact) and _may_go_back(follow, fact)))
         or _elsewhere(follow, point, fact)
     ):
         follow.report("double", index, fact)
     return ((NEXT, follow.bind(index, point.dst, fact, [])),)
+
+
+def _may_go_back(follow: Follow, fact: Fact) -> bool:
+    """Whether what was closed opens itself again: by its type, or since a client that disconnects connects again."""
+    return follow.points[fact.done].name == "disconnect" or follow.file.containers.reopens(follow.sites[fact.site].spec)
 
 
 def _elsewhere(follow: Follow, point: Point, fact: Fact) -> bool:

@@ -1275,10 +1275,12 @@ def _is_leaving(fact: Fact) -> bool:
 PERMIT = PoolSpec(id="permit", library="", classes=(), item="permit", borrows=(), releases=(), remedy="")
 # What in the text of a condition reads a part of an object, which a call may change.
 _MUTABLE = (".", "len ", "[ ")
-# Attributes that stay what they are, whoever has the object: reading them after the return is no use of it.
+# Attributes that stay what they are, whoever has the object, and those that say what has become of it: reading them
+# after the return is no use of it.
 _LASTING = frozenset(
     (
-        "address", "class", "closed", "dsn", "host", "hostname", "id", "ident", "index", "key", "label", "name",
+        "active", "address", "alive", "class", "closed", "connected", "is_active", "is_alive", "is_closed",
+        "is_connected", "dsn", "host", "hostname", "id", "ident", "index", "key", "label", "name",
         "number", "path", "pid", "port", "serial", "server_version", "uid", "url", "uuid", "version",
     )
 )  # fmt: skip
