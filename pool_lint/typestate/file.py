@@ -600,6 +600,13 @@ class FileAnalysis:
 
     def releases_none(self, function: ir.Function, param: str) -> bool:
         """Whether a helper gives its parameter back even if that is None."""
+        key = ("releases none", function, param)
+        if key not in self.memo:
+            self.memo[key] = False  # while it is asked: it may hand the parameter to one that calls it
+            self.memo[key] = self._releases_none(function, param)
+        return bool(self.memo[key])
+
+    def _releases_none(self, function: ir.Function, param: str) -> bool:
         try:
             follow = self.follow(self.cfg(function), given=(((param,), NONE),))
         except TooComplex:
