@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -219,6 +220,8 @@ LEAKS = {"POL101", "POL102", "POL107"}
 
 @pytest.mark.parametrize("path", [path for path in FIXTURES if path.parent.name in LEAKS], ids=named)
 def test_what_is_reported_as_lost_is_believed_to_be(path: Path) -> None:
+    if path.stem.endswith("_py312") and sys.version_info < (3, 12):
+        pytest.skip("its syntax is newer than this Python")
     text = read_source(path)
     settings = settings_of(text, path)
     module = ask(lambda module: module, text, os.fspath(path), settings, ast.parse(text))
