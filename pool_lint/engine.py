@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pool_lint.codes import INTERNAL_ERROR
 from pool_lint.files import PoolLintError
-from pool_lint.finding import Finding
 from pool_lint.prefilter import may_have_findings
 from pool_lint.project.entry import lends_to, linked_with
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from pool_lint.analysis import ModuleAnalysis
     from pool_lint.config import Settings
+    from pool_lint.finding import Finding
     from pool_lint.ir import ModuleTree
 
 Answer = TypeVar("Answer")
@@ -187,6 +187,8 @@ _raise_crashes = False  # the tests switch it on: there a crash of the analysis 
 
 
 def _gave_up(line: int, why: str) -> Finding:
+    from pool_lint.finding import Finding  # noqa: PLC0415 - not for files that have nothing to find
+
     return Finding(max(line, 1), 0, INTERNAL_ERROR, f"not analysed: {why}")
 
 

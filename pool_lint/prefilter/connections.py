@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pool_lint.prefilter.loans import lends_from_container
-from pool_lint.prefilter.text import places_of
+from pool_lint.prefilter.text import begins_word, places_of
 from pool_lint.prefilter.tree import calls_in, last_name, names_in, words_in
 
 if TYPE_CHECKING:
@@ -44,7 +44,12 @@ def keeps_connections(text: str, tree: Tree, words: Words, imported: set[str]) -
     if not stores:
         return False
     makers = _makers(text, tree, opening)
-    return any(_puts_made(tree, place, makers) for place in tree.places(stores))
+    places = tree.places(stores)
+    if makers is not None:
+        # what is put is made in the same function, which then names what makes it
+        naming = {id(place.function) for place in tree.places(at for name in makers for at in places_of(name, text))}
+        places = [place for place in places if id(place.function) in naming]
+    return any(_puts_made(tree, place, makers) for place in places)
 
 
 def _is_annotated(place: Place, opening: set[str]) -> bool:
@@ -73,8 +78,7 @@ def _memoized(names: tuple[str, ...]) -> re.Pattern[str]:
 
 def _drops(names: tuple[str, ...], text: str) -> bool:
     """Whether one of these containers is made or subclassed."""
-    # a pattern that begins with a word boundary takes many times as long
-    return any(not text[match.start() - 1].isalnum() for match in _dropping(names).finditer(text) if match.start())
+    return any(begins_word(match.start(), text) for match in _dropping(names).finditer(text))
 
 
 @cache

@@ -10,7 +10,15 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pool_lint.prefilter.text import any_word, end_before, method_calls, name_before, places_of, receiver_before
+from pool_lint.prefilter.text import (
+    any_word,
+    begins_word,
+    end_before,
+    method_calls,
+    name_before,
+    places_of,
+    receiver_before,
+)
 from pool_lint.prefilter.tree import calls_in, last_name, names_in, words_in
 from pool_lint.words import LENDING_METHOD, LENDING_NAME, PAIRS, READING, RETURNING
 
@@ -236,12 +244,11 @@ def _lends(place: Place) -> bool:
     )
 
 
-_THREADS = re.compile(r"\b(?:local[\s\\]*[(),]|(?:scoped_session|get_ident|current_thread)\b)")
-
+_THREADS = re.compile(r"local[\s\\]*[(),]|scoped_session\b|get_ident\b|current_thread\b")
 _ASYNC_BLOCK = re.compile(r"\basync[\s\\]+(?:for|with)\b")
 
 
 def lends_per_thread(text: str) -> bool:
     """Whether an object of a thread may be held across an ``await`` (POL406)."""
     waits = "async" in text and ("await" in text or _ASYNC_BLOCK.search(text) is not None)
-    return waits and _THREADS.search(text) is not None
+    return waits and any(begins_word(match.start(), text) for match in _THREADS.finditer(text))

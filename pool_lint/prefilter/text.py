@@ -66,7 +66,10 @@ def end_before(text: str, end: int) -> int:
 
 def any_word(words: tuple[str, ...], text: str) -> bool:
     """Whether one of the words stands in a text, as a part of a longer one too."""
-    return any(word in text for word in words)
+    for word in words:  # noqa: SIM110 - a third faster than any() over a generator, and asked of every file
+        if word in text:
+            return True
+    return False
 
 
 def places_of(word: str, text: str) -> Iterator[int]:
@@ -77,6 +80,11 @@ def places_of(word: str, text: str) -> Iterator[int]:
         if not (at and _is_part(text[at - 1])) and not (end < len(text) and _is_part(text[end])):
             yield at
         at = text.find(word, end)
+
+
+def begins_word(at: int, text: str) -> bool:
+    """Whether a word begins at a place: a pattern that asks so itself takes many times as long."""
+    return at == 0 or not _is_part(text[at - 1])
 
 
 def _is_part(char: str) -> bool:
