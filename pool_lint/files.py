@@ -40,6 +40,11 @@ def read_json(path: Path) -> object:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write a text file in UTF-8, as `write_bytes` does."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees the old one or the new one, never half of it; missing folders are made."""
     import tempfile  # noqa: PLC0415 - most runs write nothing
 
@@ -48,21 +53,21 @@ def write_text(path: Path, text: str) -> None:
         target = path.resolve()
         if target.exists() and not target.is_file():
             # a terminal or a pipe cannot be replaced
-            target.write_text(text, encoding="utf-8", newline="\n")
+            target.write_bytes(data)
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = target.stat().st_mode if target.exists() else 0o644
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".tmp")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
             Path(name).chmod(mode & 0o7777)
             Path(name).replace(target)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise PoolLintError(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise PoolLintError(f"{path}: cannot be written: {error.strerror or one_line(error)}") from error
 
 
 def read_source(path: Path) -> str:

@@ -159,9 +159,9 @@ class Keys:
         """Whether a function takes a parameter as the key or the member of another collection."""
         for compare in body.compares:
             for op, right in compare.rights:
-                if op in ("in", "not in") and name in names_read(compare.left):  # noqa: SIM102
-                    if not self._is_same(keeper, right, body) and not isinstance(right, ir.Const):
-                        return True
+                asked = op in ("in", "not in") and name in names_read(compare.left)
+                if asked and not self._is_same(keeper, right, body) and not isinstance(right, ir.Const):
+                    return True
         for sub in body.subs:
             if name in names_read(sub.index) and not self._is_same(keeper, sub.value, body):
                 kind = self._types.of(sub.value, body.scope)
@@ -174,9 +174,13 @@ class Keys:
         """Whether a call that is given a parameter looks it up: an enum, ``known.get(name)``, a helper that does."""
         if self._is_enum(call.func, body.scope):
             return True
-        if isinstance(call.func, ir.Attr) and call.func.name == "get" and name in names_read(call.args[0]):  # noqa: SIM102
-            if not self._is_same(keeper, call.func.value, body):
-                return any(isinstance(stmt, ir.Raise) for stmt in body.statements)
+        if (
+            isinstance(call.func, ir.Attr)
+            and call.func.name == "get"
+            and name in names_read(call.args[0])
+            and not self._is_same(keeper, call.func.value, body)
+        ):
+            return any(isinstance(stmt, ir.Raise) for stmt in body.statements)
         target = self._limits.target(call, body.scope)
         if target is None or target is body.scope:
             return False

@@ -116,9 +116,12 @@ class Limits:
     def has_permits(self, body: Body, created: Iterable[ir.Call]) -> bool:
         """Whether a function takes a permit that stays taken while the connection is in use."""
         for call in body.calls:
-            if isinstance(call.func, ir.Attr) and call.func.name in ("acquire", "acquire_nowait"):  # noqa: SIM102
-                if self._is_semaphore(call.func.value, body.scope):
-                    return True
+            if (
+                isinstance(call.func, ir.Attr)
+                and call.func.name in ("acquire", "acquire_nowait")
+                and self._is_semaphore(call.func.value, body.scope)
+            ):
+                return True
         wanted = {id(call) for call in created}
         for stmt in body.withs:
             if any(self._is_semaphore(item.context, body.scope) for item in stmt.items):

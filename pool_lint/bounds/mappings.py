@@ -221,9 +221,9 @@ def _ends_elsewhere(keeper: Keeper, bodies: set[Body]) -> bool:
 def _is_handed_on(names: set[str], body: Body) -> bool:
     """Whether a function gives one of some variables to a call, or returns it."""
     for call in body.calls:
-        if not (isinstance(call.func, ir.Attr) and call.func.name in _LOGGING):  # noqa: SIM102
-            if any(names & set(names_read(part)) for part in (*call.args, call.func)):
-                return True
+        logs = isinstance(call.func, ir.Attr) and call.func.name in _LOGGING
+        if not logs and any(names & set(names_read(part)) for part in (*call.args, call.func)):
+            return True
     return any(
         isinstance(stmt, ir.Return) and stmt.value is not None and bool(names & set(names_read(stmt.value)))
         for stmt in body.statements

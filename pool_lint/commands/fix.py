@@ -13,7 +13,7 @@ from pool_lint.commands.base import CLEAN, FAILED, FOUND, Command, complain
 from pool_lint.commands.inputs import STDIN, parse_text, python_files
 from pool_lint.commands.selection import declare_selection, declare_settings, selection_of, settings_of
 from pool_lint.engine import may_matter
-from pool_lint.files import PoolLintError, decode_source
+from pool_lint.files import PoolLintError, decode_source, write_bytes
 
 if TYPE_CHECKING:
     import argparse
@@ -67,9 +67,9 @@ def _fix_file(path: str, arguments: argparse.Namespace, settings: Settings, sele
     elif path == STDIN:
         sys.stdout.write(mended.text if mended is not None else text)
     elif mended is not None and changed:
-        from pool_lint.fixes.write import replace_file, rewritten  # noqa: PLC0415 - only where something changes
+        from pool_lint.fixes.write import rewritten  # noqa: PLC0415 - only where something changes
 
-        replace_file(Path(path), rewritten(data, text, mended.text))
+        write_bytes(Path(path), rewritten(data, text, mended.text))
     if mended is None:
         return CLEAN
     _report(name, text, mended, sys.stderr if arguments.diff or path == STDIN else sys.stdout, diff=arguments.diff)

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import io
-import os
-import tempfile
 import tokenize
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pool_lint.files import PoolLintError, one_line
 from pool_lint.fixes.edits import edits_between
 
 if TYPE_CHECKING:
@@ -38,21 +34,3 @@ def _with_edits(raw: str, edits: Iterable[Edit]) -> str:
         else:
             lines[start : stop + 1 if edit.end_column else stop] = [text]
     return "".join(lines)
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Put other bytes into a file, in one step; of a link, into what it points to."""
-    try:
-        target = path.resolve()
-        mode = target.stat().st_mode
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-            Path(name).chmod(mode & 0o7777)
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise PoolLintError(f"{path}: cannot be written: {error.strerror or one_line(error)}") from error
